@@ -1,0 +1,122 @@
+"""pkanon: release a table of people that anyone may have.
+
+    import pkanon as pk
+
+    schema = pk.read_schema("people.toml")
+    plan = pk.plan(schema, records=100_000, k=100)
+    release = pk.release("people.csv", plan)
+    release.save("out/")
+
+Names are loaded when they are first used, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from ._audit.anonymity import anonymity as anonymity
+    from ._blocks import Matrix as Matrix
+    from ._blocks import Retention as Retention
+    from ._blocks import TransitionMatrix as TransitionMatrix
+    from ._bundle import open_release as open_release
+    from ._certificate import Certificate as Certificate
+    from ._composition import Composition as Composition
+    from ._composition import compose as compose
+    from ._demo import demo_schema as demo_schema
+    from ._demo import demo_table as demo_table
+    from ._design import DESIGNS as DESIGNS
+    from ._design import plan as plan
+    from ._design import rho_from_both as rho_from_both
+    from ._design import rho_from_epsilon as rho_from_epsilon
+    from ._design import rho_from_k as rho_from_k
+    from ._errors import DataError as DataError
+    from ._errors import EnvironmentFailure as EnvironmentFailure
+    from ._errors import InputError as InputError
+    from ._errors import PkanonError as PkanonError
+    from ._errors import PlanError as PlanError
+    from ._errors import RefusedError as RefusedError
+    from ._errors import SchemaError as SchemaError
+    from ._errors import TargetError as TargetError
+    from ._frames import Draft as Draft
+    from ._frames import TextFormat as TextFormat
+    from ._frames import draft as draft_schema
+    from ._keystream import Seeded as Seeded
+    from ._keystream import System as System
+    from ._plan import CountNoise as CountNoise
+    from ._plan import Plan as Plan
+    from ._plan import read_plan as read_plan
+    from ._predict import Prediction as Prediction
+    from ._privacy import epsilon_of as epsilon_of
+    from ._privacy import k_of as k_of
+    from ._release import Release as Release
+    from ._release import release as release
+    from ._schema import Attribute as Attribute
+    from ._schema import Bundle as Bundle
+    from ._schema import Schema as Schema
+    from ._schema import Unit as Unit
+    from ._schema import read_schema as read_schema
+
+# One explicit list: the public name and where it lives.
+_HOMES = {
+    "Attribute": "_schema",
+    "Bundle": "_schema",
+    "Certificate": "_certificate",
+    "Composition": "_composition",
+    "CountNoise": "_plan",
+    "DESIGNS": "_design",
+    "DataError": "_errors",
+    "Draft": "_frames",
+    "EnvironmentFailure": "_errors",
+    "InputError": "_errors",
+    "Matrix": "_blocks",
+    "PkanonError": "_errors",
+    "Plan": "_plan",
+    "PlanError": "_errors",
+    "Prediction": "_predict",
+    "RefusedError": "_errors",
+    "Release": "_release",
+    "Retention": "_blocks",
+    "Schema": "_schema",
+    "SchemaError": "_errors",
+    "Seeded": "_keystream",
+    "System": "_keystream",
+    "TargetError": "_errors",
+    "TextFormat": "_frames",
+    "TransitionMatrix": "_blocks",
+    "Unit": "_schema",
+    "anonymity": "_audit.anonymity",
+    "compose": "_composition",
+    "demo_schema": "_demo",
+    "demo_table": "_demo",
+    "draft_schema": "_frames",
+    "epsilon_of": "_privacy",
+    "k_of": "_privacy",
+    "open_release": "_bundle",
+    "plan": "_design",
+    "read_plan": "_plan",
+    "read_schema": "_schema",
+    "release": "_release",
+    "rho_from_both": "_design",
+    "rho_from_epsilon": "_design",
+    "rho_from_k": "_design",
+}
+_INSIDE = {"draft_schema": "draft"}
+"""Public names that are called otherwise where they live."""
+
+__all__ = ["__version__", *sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pkanon' has no attribute '{name}'")
+    value = getattr(importlib.import_module(f"pkanon.{_HOMES[name]}"), _INSIDE.get(name, name))
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

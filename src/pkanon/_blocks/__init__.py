@@ -1,0 +1,24 @@
+"""Mechanisms: one file each; ``base.py`` says what a block is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .._errors import PlanError, did_you_mean
+from .._schema import Unit
+from .base import Axes, Block, Counts, Words
+from .matrix import Matrix, TransitionMatrix
+from .retention import Retention
+
+__all__ = ["Axes", "Block", "Counts", "Matrix", "Retention", "TransitionMatrix", "Words", "block_from_json"]
+
+KINDS: dict[str, type[Block]] = {block.kind: block for block in (Retention, Matrix)}
+
+
+def block_from_json(data: Mapping[str, Any], units: Sequence[Unit]) -> Block:
+    """The block in one entry of a plan file; an unknown kind is refused, never skipped."""
+    kind = data.get("kind")
+    if kind not in KINDS:
+        raise PlanError(f"The plan has a block of the unknown kind '{kind}'. {did_you_mean(str(kind), KINDS)}")
+    return KINDS[kind].from_json(data, units)

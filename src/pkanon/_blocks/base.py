@@ -1,0 +1,151 @@
+"""What a block is: one mechanism on one or several units.
+
+A block describes itself exactly (integers out of ``2^width`` equally likely words) and everything
+else is written once for all blocks: ``_privacy`` multiplies ratios, ``_randomise`` feeds words,
+``_predict`` and the estimators work through the passes below.
+
+The passes act on an array of counts with one axis per attribute of a table. ``axes`` maps the
+attributes of the table to their axes; a block looks up its own and leaves the others alone. With
+``A[u, v]`` the probability that u is released as v, and ``B`` its inverse (docs/theory.md 7):
+
+    forward            x -> A^T x     what is expected to be released
+    forward_transpose  t -> A t
+    inverse            y -> B^T y     the unbiased reconstruction
+    inverse_transpose  t -> B t       weights of a linear function, carried to released rows
+    squared_inverse    y -> (B o B)^T y    the variance of the reconstruction
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._errors import PlanError
+from .._schema import Codes, Unit
+
+Counts: TypeAlias = NDArray[np.float64]
+Axes: TypeAlias = Mapping[str, int]
+
+WIDTHS = (16, 32, 64)
+"""Word widths a block can use: 32 and 64 in plans, 16 so that tests can try every word."""
+
+
+class Words(Protocol):
+    """Where a block gets the random words of the rows it works on."""
+
+    def __call__(self, draw: int, round: int = 0) -> NDArray[Any]:
+        """One word per row for this draw, in an array the block may overwrite.
+
+        A later round serves rows that rejected their word.
+        """
+
+
+class Block(ABC):
+    """One mechanism on one or several units; a frozen value."""
+
+    kind: ClassVar[str]
+
+    units: tuple[Unit, ...]
+    width: int
+
+    @property
+    @abstractmethod
+    def draws(self) -> tuple[int, ...]:
+        """The word width of each draw a record needs."""
+
+    @abstractmethod
+    def apply(self, columns: Sequence[Codes], words: Words) -> list[Codes]:
+        """Randomised codes, one column per unit. Pure: all randomness comes from ``words``."""
+
+    @property
+    @abstractmethod
+    def epsilon_ratio(self) -> Fraction | None:
+        """e^eps exactly (docs/theory.md 3); None when nothing bounds it."""
+
+    @property
+    @abstractmethod
+    def anonymity_ratio(self) -> Fraction:
+        """AR exactly (docs/theory.md 2)."""
+
+    @property
+    def data_dependent(self) -> bool:
+        """Whether the mechanism was computed from the private table, which voids every guarantee."""
+        return False
+
+    @abstractmethod
+    def rho(self, attribute: str) -> float | None:
+        """The eigenvalue on functions of this attribute alone; None if the block is not value-symmetric."""
+
+    @abstractmethod
+    def error_factor(self, attributes: Sequence[str]) -> float:
+        """c_M of docs/theory.md 7 for a table of these attributes, which must be the block's own.
+
+        Exact for every data set if :meth:`error_is_exact`, else the largest over all data sets.
+        Infinite when the table cannot be reconstructed.
+        """
+
+    @abstractmethod
+    def error_is_exact(self, attributes: Sequence[str]) -> bool:
+        """Whether :meth:`error_factor` holds for every data set, or is an upper bound."""
+
+    @abstractmethod
+    def forward(self, counts: Counts, axes: Axes) -> Counts:
+        """A^T counts along the block's axes."""
+
+    @abstractmethod
+    def forward_transpose(self, counts: Counts, axes: Axes) -> Counts:
+        """A counts along the block's axes."""
+
+    @abstractmethod
+    def inverse(self, counts: Counts, axes: Axes) -> Counts:
+        """B^T counts along the block's axes."""
+
+    @abstractmethod
+    def inverse_transpose(self, counts: Counts, axes: Axes) -> Counts:
+        """B counts along the block's axes."""
+
+    @abstractmethod
+    def squared_inverse(self, counts: Counts, axes: Axes) -> Counts:
+        """(B o B)^T counts along the block's axes."""
+
+    @abstractmethod
+    def as_matrix(self) -> NDArray[np.float64]:
+        """The dense transition matrix; for tests and small examples."""
+
+    @abstractmethod
+    def to_json(self, units: Sequence[Unit]) -> dict[str, Any]:
+        """The block as a plan file holds it; units are written as positions in ``units``."""
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, data: Mapping[str, Any], units: Sequence[Unit]) -> Block:
+        """The inverse of :meth:`to_json`; unknown keys are refused."""
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes of all its units."""
+        return tuple(name for unit in self.units for name in unit.attributes)
+
+
+def check_width(width: int) -> None:
+    """Refuse word widths that no sampler has."""
+    if width not in WIDTHS:
+        raise PlanError(f"A block has words of {width} bits; {', '.join(map(str, WIDTHS))} are known.")
+
+
+def check_keys(data: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Refuse keys that this version does not understand: they might change what a plan means."""
+    for key in data:
+        if key not in known:
+            raise PlanError(f"A block of kind '{data.get('kind')}' has the unknown key '{key}'.")
+
+
+def word_dtype(width: int) -> type[np.unsignedinteger[Any]]:
+    """The numpy type of a word."""
+    types: dict[int, type[np.unsignedinteger[Any]]] = {16: np.uint16, 32: np.uint32, 64: np.uint64}
+    return types[width]

@@ -1,0 +1,168 @@
+"""Retention-replacement on one unit: keep the value, or replace it by a uniform draw from all values.
+
+The plan stores one integer, ``replace`` = how many of the ``2^width`` words lead to each replacement
+value. A word ``u`` gives ``r = u // replace``; ``r < V`` replaces the code by r, otherwise it is kept.
+So replacement is exactly uniform, without rejection, and ``rho = 1 - V replace / 2^width`` exactly
+(docs/theory.md 1). On a bundle this is the joint block of docs/theory.md 6.
+
+On the marginal of some of the unit's attributes the matrix is ``rho I + (1 - rho) 1 w^T``, w the
+share of allowed combinations on each cell (docs/theory.md 7). The passes below are written for any
+w; a single attribute, a whole bundle and a marginal with forbidden combinations are one case.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._errors import PlanError
+from .._schema import Codes, Unit
+from .base import Axes, Block, Counts, Words, check_keys, check_width, word_dtype
+
+
+@dataclass(frozen=True)
+class Retention(Block):
+    """Retention-replacement on ``unit``; ``replace`` of the ``2^width`` words lead to each value."""
+
+    unit: Unit
+    replace: int
+    width: int = 32
+
+    kind: ClassVar[str] = "retention"
+
+    def __post_init__(self) -> None:
+        check_width(self.width)
+        if not 0 <= self.replace * self.unit.size <= 2**self.width:
+            raise PlanError(
+                f"{self.unit}: replace = {self.replace} needs more than the 2^{self.width} words there are."
+            )
+
+    @property
+    def units(self) -> tuple[Unit, ...]:  # type: ignore[override]  # a frozen field elsewhere, derived here
+        return (self.unit,)
+
+    @property
+    def draws(self) -> tuple[int, ...]:
+        return (self.width,)
+
+    def apply(self, columns: Sequence[Codes], words: Words) -> list[Codes]:
+        (codes,) = columns
+        if self.replace == 0:
+            return [codes.copy()]
+        word = word_dtype(self.width)
+        drawn = words(0)
+        np.floor_divide(drawn, word(self.replace), out=drawn)
+        # Branch-free select: a data-dependent branch on a random mask costs more than all the rest.
+        mask = np.less(drawn, word(self.unit.size)).view(np.uint8).astype(codes.dtype, copy=False)
+        np.negative(mask, out=mask)
+        result = drawn.astype(codes.dtype)  # wraps where the code is kept; the mask hides it
+        result ^= codes
+        result &= mask
+        result ^= codes
+        return [result]
+
+    @cached_property
+    def exact_rho(self) -> Fraction:
+        """The retention probability."""
+        return 1 - Fraction(self.replace * self.unit.size, 2**self.width)
+
+    @property
+    def epsilon_ratio(self) -> Fraction | None:
+        # (rho + (1 - rho)/V) / ((1 - rho)/V), both counted in words
+        kept = 2**self.width - (self.unit.size - 1) * self.replace
+        return Fraction(kept, self.replace) if self.replace else None
+
+    @property
+    def anonymity_ratio(self) -> Fraction:
+        ratio = self.epsilon_ratio
+        return 1 / ratio**2 if ratio else Fraction(0)
+
+    def rho(self, attribute: str) -> float:
+        return float(self.exact_rho)
+
+    def error_factor(self, attributes: Sequence[str]) -> float:
+        if not attributes:
+            return 1.0
+        rho = float(self.exact_rho)
+        if rho == 0:
+            return math.inf
+        if self.error_is_exact(attributes):
+            cells = math.prod(self.unit.sizes[self.unit.attributes.index(name)] for name in attributes)
+            if self.unit.forbid:
+                cells = self.unit.size
+            return (1 + (cells - 1) / rho**2) / cells
+        w = self.unit.shares(attributes).ravel()
+        replaced = 1 - rho
+        g = (1 - 2 * replaced * w + replaced**2 * float(w @ w)) / rho**2
+        return float(rho * g[w > 0].max() + replaced * float(w @ g))
+
+    def error_is_exact(self, attributes: Sequence[str]) -> bool:
+        return not self.unit.forbid or set(attributes) == set(self.unit.attributes)
+
+    def forward(self, counts: Counts, axes: Axes) -> Counts:
+        own, w = self._own(axes, counts.ndim)
+        rho = float(self.exact_rho)
+        return np.asarray(rho * counts + (1 - rho) * w * counts.sum(axis=own, keepdims=True))
+
+    def forward_transpose(self, counts: Counts, axes: Axes) -> Counts:
+        own, w = self._own(axes, counts.ndim)
+        rho = float(self.exact_rho)
+        return np.asarray(rho * counts + (1 - rho) * (w * counts).sum(axis=own, keepdims=True))
+
+    def inverse(self, counts: Counts, axes: Axes) -> Counts:
+        own, w = self._own(axes, counts.ndim)
+        rho = self._invertible_rho(own)
+        return np.asarray((counts - (1 - rho) * w * counts.sum(axis=own, keepdims=True)) / rho)
+
+    def inverse_transpose(self, counts: Counts, axes: Axes) -> Counts:
+        own, w = self._own(axes, counts.ndim)
+        rho = self._invertible_rho(own)
+        return np.asarray((counts - (1 - rho) * (w * counts).sum(axis=own, keepdims=True)) / rho)
+
+    def squared_inverse(self, counts: Counts, axes: Axes) -> Counts:
+        own, w = self._own(axes, counts.ndim)
+        rho = self._invertible_rho(own)
+        off = ((1 - rho) * w / rho) ** 2
+        on = ((1 - (1 - rho) * w) / rho) ** 2
+        return np.asarray((on - off) * counts + off * counts.sum(axis=own, keepdims=True))
+
+    def _invertible_rho(self, own: tuple[int, ...]) -> float:
+        rho = float(self.exact_rho)
+        if own and rho == 0:
+            raise PlanError(f"{self.unit} is replaced in every row (rho = 0); no table of it can be reconstructed.")
+        return rho or 1.0  # without an axis of its own the block does nothing, whatever rho
+
+    def _own(self, axes: Axes, dimensions: int) -> tuple[tuple[int, ...], NDArray[np.float64]]:
+        """The block's axes in the table, and w broadcast along them."""
+        names = sorted((name for name in self.unit.attributes if name in axes), key=lambda name: axes[name])
+        own = tuple(axes[name] for name in names)
+        shares = self.unit.shares(names)
+        shape = [1] * dimensions
+        for axis, length in zip(own, shares.shape):
+            shape[axis] = length
+        return own, shares.reshape(shape)
+
+    def as_matrix(self) -> NDArray[np.float64]:
+        rho, size = float(self.exact_rho), self.unit.size
+        return rho * np.eye(size) + (1 - rho) / size
+
+    def to_json(self, units: Sequence[Unit]) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "unit": units.index(self.unit),
+            "width": self.width,
+            "replace": str(self.replace),
+            "approx": {"rho": f"{float(self.exact_rho):.12g}"},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], units: Sequence[Unit]) -> Retention:
+        check_keys(data, ("kind", "unit", "width", "replace", "approx"))
+        return cls(units[data["unit"]], int(data["replace"]), data["width"])

@@ -1,0 +1,84 @@
+"""From a budget to retention blocks: how it is split over units, and how the split becomes integers.
+
+Any split ``sum eps_b = eps*`` gives the same k (docs/theory.md 5). Rounding goes to the private side:
+more words for replacement, never fewer, and the result is checked in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from .._blocks import Block, Retention
+from .._errors import TargetError
+from .._privacy import total_epsilon_ratio
+from .._schema import Unit
+from .paper import log_odds
+from .target import Target, budget
+
+SLACK = Fraction(1001, 1000)
+"""How far k - 1 may exceed what was asked: 0.1%."""
+
+Split = Callable[[float, Sequence[int]], list[float]]
+"""From eps* and the sizes of the units to log(rho / (1 - rho)) of each."""
+
+
+def equal_rho(epsilon: float, sizes: Sequence[int]) -> list[float]:
+    """The paper: one rho for all units."""
+    return [log_odds(epsilon, sizes)] * len(sizes)
+
+
+def equal_epsilon(epsilon: float, sizes: Sequence[int]) -> list[float]:
+    """The same share of the budget for every unit."""
+    share = epsilon / len(sizes)
+    return [log_odds(share, [size]) for size in sizes]
+
+
+def retention_blocks(
+    units: Sequence[Unit], split: Split, limit: Fraction, target: Target, fixed: Sequence[Block]
+) -> list[Retention]:
+    """Retention blocks with R^2 <= limit, and limit / R^2 at most 0.1% above 1, in the narrowest words that do."""
+    sizes = [unit.size for unit in units]
+    epsilon = budget(limit)
+    odds = [Fraction(math.exp(u)) for u in split(epsilon, sizes)] if epsilon > 0 else [Fraction(0)] * len(units)
+    widths = [32] * len(units)
+    while True:
+        blocks, within_reach = _rounded(units, odds, widths, limit)
+        spare = limit / _squared_ratio(blocks)
+        if within_reach and 1 <= spare <= SLACK:
+            return blocks
+        narrow = [i for i, width in enumerate(widths) if width == 32]
+        if not narrow:
+            raise TargetError(f"The target is beyond reach for words of 64 bits. {target.reached([*fixed, *blocks])}")
+        # widen where rounding cost most
+        costs = {i: (1 + sizes[i] * odds[i]) / (blocks[i].epsilon_ratio or 1) for i in narrow}
+        widths[max(narrow, key=lambda i: (max(costs[i], 1 / costs[i]), -i))] = 64
+
+
+def _rounded(
+    units: Sequence[Unit], odds: Sequence[Fraction], widths: Sequence[int], limit: Fraction
+) -> tuple[list[Retention], bool]:
+    """Blocks of at least the privacy asked for, and whether every unit could have them.
+
+    ``replace = ceil(2^w (1 - rho) / V)`` with 1 - rho = 1/(1 + z). The odds come from floats and may
+    be high by a few parts in 10^15, so they are lowered until the exact product is within the limit.
+    """
+    for doubling in range(40):
+        shrink = 1 - Fraction(1 << doubling, 1 << 52) if doubling else Fraction(1)
+        counts = [
+            math.ceil(Fraction(2**width, unit.size) / (1 + z * shrink)) for unit, z, width in zip(units, odds, widths)
+        ]
+        most = [2**width // unit.size for unit, width in zip(units, widths)]
+        blocks = [Retention(u, min(c, m), w) for u, c, m, w in zip(units, counts, most, widths)]
+        if any(c > m for c, m in zip(counts, most)):
+            return blocks, _squared_ratio(blocks) <= limit
+        if _squared_ratio(blocks) <= limit:
+            return blocks, True
+    raise AssertionError("lowering the odds by half must meet any budget that floats can express")
+
+
+def _squared_ratio(blocks: Sequence[Retention]) -> Fraction:
+    ratio = total_epsilon_ratio(blocks)
+    assert ratio is not None  # replace >= 1 by rounding up
+    return ratio**2

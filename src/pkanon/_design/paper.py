@@ -1,0 +1,69 @@
+"""Algorithms 1-3 of the paper: one retention probability for all attributes (docs/theory.md 4).
+
+With ``z = rho / (1 - rho)`` the ratio of one attribute is ``(1 + (V-1) rho)/(1 - rho) = 1 + V z``, so both
+algorithms ask for the root of ``sum_a log(1 + V_a z) = eps*``. In ``u = log z`` the sum is convex and
+increasing, and Newton's method started above the root comes down to it without ever leaving it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from .._errors import TargetError
+from .target import Number, Target, budget
+
+
+def log_odds(epsilon: float, sizes: Sequence[int]) -> float:
+    """u = log(rho / (1 - rho)) of the one rho that spends ``epsilon`` on attributes of these sizes."""
+    groups = [(math.log(size), count) for size, count in Counter(sizes).items()]
+    # One attribute alone spends at most everything: log(1 + V z) <= eps. That bounds z from above.
+    log_expm1 = epsilon + math.log(-math.expm1(-epsilon))
+    u = log_expm1 - max(log_size for log_size, _ in groups)
+    for _ in range(200):
+        spent = sum(count * _softplus(log_size + u) for log_size, count in groups)
+        slope = sum(count * _expit(log_size + u) for log_size, count in groups)
+        step = (spent - epsilon) / slope
+        u -= step
+        if abs(step) <= 1e-15 * max(1.0, abs(u)):
+            break
+    return u
+
+
+def _softplus(x: float) -> float:
+    return x + math.log1p(math.exp(-x)) if x > 0 else math.log1p(math.exp(x))
+
+
+def _expit(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x > 0 else math.exp(x) / (1 + math.exp(x))
+
+
+def rho_from_k(k: Number, records: int, sizes: Sequence[int]) -> float:
+    """Algorithm 1: the largest rho for all attributes with Pk-anonymity for ``records`` records."""
+    target = Target.of(records, k, epsilon=1.0)  # an epsilon, so that k = 1 is a question with an answer
+    if target.k == 1:
+        _check_sizes(sizes)
+        return 1.0
+    return _rho(Target(target.records, target.k, None), sizes)
+
+
+def rho_from_epsilon(epsilon: Number, sizes: Sequence[int]) -> float:
+    """Algorithm 2: the largest rho for all attributes with epsilon-differential privacy."""
+    return _rho(Target.of(1, None, epsilon), sizes)
+
+
+def rho_from_both(k: Number, epsilon: Number, records: int, sizes: Sequence[int]) -> float:
+    """Algorithm 3: the smaller of the two."""
+    return min(rho_from_k(k, records, sizes), rho_from_epsilon(epsilon, sizes))
+
+
+def _rho(target: Target, sizes: Sequence[int]) -> float:
+    _check_sizes(sizes)
+    epsilon = budget(target.limit())
+    return 0.0 if epsilon == 0 else _expit(log_odds(epsilon, sizes))
+
+
+def _check_sizes(sizes: Sequence[int]) -> None:
+    if len(sizes) == 0 or any(size != int(size) or size < 2 for size in sizes):
+        raise TargetError("Sizes must be a list of whole numbers from 2 on: how many values each attribute has.")

@@ -1,0 +1,69 @@
+"""Every error pkanon raises on purpose.
+
+    PkanonError
+    ├── InputError              wrong input; nothing was written               exit code 2
+    │   ├── SchemaError         a schema that cannot be used
+    │   ├── TargetError         k, epsilon or a record count that cannot be met
+    │   ├── PlanError           a plan file or a hand-made plan that cannot be used
+    │   ├── DataError           a table that does not fit its schema
+    │   └── RefusedError        possible, but it would weaken a promise: must be asked for by name
+    └── EnvironmentFailure      the disk, the memory or a connection failed    exit code 3
+
+Messages are one sentence or two: what is wrong, where, and how to mend it. They name columns,
+rules and counts of rows. They never contain a value a person entered, nor a row number.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class PkanonError(Exception):
+    """Base of every error raised on purpose."""
+
+    exit_code = 3
+
+
+class InputError(PkanonError, ValueError):
+    """The input is wrong; nothing was written."""
+
+    exit_code = 2
+
+
+class SchemaError(InputError):
+    """The schema cannot be used."""
+
+
+class TargetError(InputError):
+    """The target (k, epsilon, record count) cannot be met."""
+
+
+class PlanError(InputError):
+    """The plan cannot be used."""
+
+
+class DataError(InputError):
+    """The table does not fit its schema."""
+
+
+class RefusedError(InputError):
+    """Possible, but it weakens a promise and must be asked for by name."""
+
+
+class EnvironmentFailure(PkanonError):
+    """The disk, the memory or a connection failed."""
+
+    exit_code = 3
+
+
+def did_you_mean(name: str, available: Iterable[str]) -> str:
+    """The end of a sentence that names what exists and what is nearest to ``name``.
+
+    For names out of schemas and plans only: a name is public, a person's value is not.
+    """
+    names = list(available)
+    listed = ", ".join(names) if len(names) <= 12 else ", ".join(names[:12]) + ", ..."
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    return f"Available: {listed or 'none'}.{hint}"

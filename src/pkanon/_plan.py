@@ -1,0 +1,225 @@
+"""A plan: exactly what will be done to a table, fixed before any data is seen.
+
+A published plan never changes meaning. Its file holds integers and texts, no floats; unknown keys,
+kinds and versions are refused, because they might change what the plan promises; the digest is over
+the canonical text of the whole file. ``approx`` entries are for readers without our code: they are
+ignored here and change nothing but the digest.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from . import _digest, _privacy
+from ._blocks import Block, block_from_json
+from ._errors import InputError, PlanError
+from ._predict import Prediction, predict
+from ._schema import Attribute, Schema, Unit
+
+FORMAT = "pkanon-plan/1"
+LARGEST_RECORDS = 2**53
+"""Record counts are written as JSON numbers, which other languages read as doubles."""
+
+
+@dataclass(frozen=True)
+class CountNoise:
+    """Hide the record count: the released count is off by a two-sided geometric draw (docs/theory.md 10)."""
+
+    p: Fraction
+
+    def __post_init__(self) -> None:
+        if not 0 < self.p < 1:
+            raise PlanError(f"The record count is hidden with a p between 0 and 1, not {self.p}.")
+        if self.p.denominator > 10**6:
+            raise PlanError(
+                "The p that hides the record count must be a ratio of integers up to 1,000,000, such as 9/10."
+            )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Schema, blocks and record count: everything that decides what a release promises.
+
+    ``schema`` holds the attributes; which of them form one unit is up to the blocks. ``records`` is
+    the number of rows the plan was made for, or with ``count_noise`` a public lower bound on it.
+    ``asked`` records the design and the targets as they were asked for.
+    """
+
+    schema: Schema
+    blocks: tuple[Block, ...]
+    records: int
+    asked: Mapping[str, str] = field(default_factory=dict)
+    count_noise: CountNoise | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", Schema(self.schema.attributes, drafted=self.schema.drafted))
+        object.__setattr__(self, "blocks", tuple(self.blocks))
+        object.__setattr__(self, "asked", dict(self.asked))
+        if not isinstance(self.records, int) or not 1 <= self.records <= LARGEST_RECORDS:
+            raise PlanError(f"records = {self.records}: a plan is for 1 to 2^53 records.")
+        planned = sorted(name for block in self.blocks for name in block.attributes)
+        declared = sorted(attribute.name for attribute in self.schema.randomised)
+        if planned != declared:
+            raise PlanError("The blocks of a plan must cover every attribute to randomise exactly once.")
+        for unit in self.units:
+            if unit.sizes != tuple(self.schema.attribute(name).size for name in unit.attributes):
+                raise PlanError(f"{unit} has other sizes in the plan's units than in its attributes.")
+
+    @cached_property
+    def units(self) -> tuple[Unit, ...]:
+        """The units of all blocks, in the order of the blocks."""
+        return tuple(unit for block in self.blocks for unit in block.units)
+
+    @cached_property
+    def anonymity_ratio(self) -> Fraction:
+        """AR of the whole plan, exactly."""
+        return _privacy.total_anonymity_ratio(self.blocks)
+
+    @cached_property
+    def epsilon_ratio(self) -> Fraction | None:
+        """e^eps of the whole plan, exactly; None when nothing bounds it."""
+        return _privacy.total_epsilon_ratio(self.blocks)
+
+    def k_for(self, records: int) -> Fraction:
+        """k exactly, when ``records`` rows are released."""
+        return _privacy.exact_k(self.anonymity_ratio, records)
+
+    @property
+    def k(self) -> float:
+        """k for the planned number of records, rounded down."""
+        return _privacy.float_below(self.k_for(self.records))
+
+    @property
+    def epsilon(self) -> float:
+        """eps, rounded up: neighbours differ in one record and the record count is public."""
+        return _privacy.log_above(self.epsilon_ratio)
+
+    @property
+    def epsilon_unbounded(self) -> float | None:
+        """eps when neighbours differ by one record more or less; None unless the count is hidden."""
+        if self.count_noise is None:
+            return None
+        if self.epsilon_ratio is None:
+            return math.inf
+        return _privacy.log_above(self.epsilon_ratio * _privacy.hidden_count_ratio(self.count_noise.p, self.records))
+
+    @property
+    def rho(self) -> dict[str, float | None]:
+        """The retention probability of each attribute; None where a general matrix has none."""
+        by_name = {name: block.rho(name) for block in self.blocks for name in block.attributes}
+        return {attribute.name: by_name[attribute.name] for attribute in self.schema.randomised}
+
+    @property
+    def data_dependent(self) -> bool:
+        """Whether any block was computed from the private table."""
+        return any(block.data_dependent for block in self.blocks)
+
+    def predict(self, *attributes: str) -> Prediction:
+        """The error of the cross-tabulation of ``attributes``, before any data exist."""
+        return predict(self.blocks, self.records, attributes)
+
+    def explain(self) -> str:
+        """What is done and what is promised, in plain sentences."""
+        from ._explain import explain
+
+        return explain(self)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the plan."""
+        return _digest.digest(self.to_json())
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as ``plan.json`` holds it."""
+        data: dict[str, Any] = {
+            "format": FORMAT,
+            "records": self.records,
+            "count_noise": None if self.count_noise is None else {"p": str(self.count_noise.p)},
+            "asked": dict(self.asked),
+            "attributes": self.schema.to_json(),
+            "units": [unit.to_json() for unit in self.units],
+            "blocks": [block.to_json(self.units) for block in self.blocks],
+        }
+        if self.schema.drafted:
+            data["domains"] = "drafted"
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Plan:
+        """The inverse of :meth:`to_json`; refuses what this version does not understand."""
+        try:
+            return cls._from_json(data)
+        except InputError:
+            raise
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError) as error:
+            problem = f"{type(error).__name__}: {error}"
+        raise PlanError(f"The plan is damaged: a part of it is absent or of the wrong kind ({problem}).")
+
+    @classmethod
+    def _from_json(cls, data: Mapping[str, Any]) -> Plan:
+        if data.get("format") != FORMAT:
+            raise PlanError(
+                f"The plan has the format {data.get('format')!r}; this version reads '{FORMAT}' and guesses nothing."
+            )
+        known = {"format", "records", "count_noise", "asked", "attributes", "units", "blocks", "domains"}
+        if unknown := sorted(set(data) - known):
+            raise PlanError(f"The plan has the unknown key '{unknown[0]}'; a newer version of pkanon may have made it.")
+        schema = Schema(
+            [Attribute.from_json(item) for item in data["attributes"]], drafted=data.get("domains") == "drafted"
+        )
+        units = [_unit(item, schema) for item in data["units"]]
+        noise = data["count_noise"]
+        asked = data["asked"]
+        if not all(isinstance(value, str) for value in asked.values()):
+            raise PlanError("The plan is damaged: 'asked' must hold texts.")
+        return cls(
+            schema=schema,
+            blocks=tuple(block_from_json(item, units) for item in data["blocks"]),
+            records=data["records"],
+            asked=asked,
+            count_noise=None if noise is None else CountNoise(Fraction(noise["p"])),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan to a file that does not exist yet."""
+        text = json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n"
+        try:
+            with open(path, "x", encoding="utf-8") as file:
+                file.write(text)
+        except FileExistsError:
+            raise InputError(f"{path} exists already; a plan is never overwritten. Choose another name.") from None
+        except OSError as error:
+            raise InputError(f"Cannot write the plan to {path}: {error.strerror}.") from None
+
+    def __str__(self) -> str:
+        k = _privacy.round_down(self.k_for(self.records))
+        return f"Plan for {self.records:,} records: k = {k}, epsilon = {_privacy.round_up(self.epsilon)}"
+
+
+def _unit(data: Mapping[str, Any], schema: Schema) -> Unit:
+    names = tuple(data["attributes"])
+    forbid = tuple(tuple(tuple(codes) for codes in rule) for rule in data.get("forbid", ()))
+    unit = Unit(names, tuple(schema.attribute(name).size for name in names), forbid)
+    if unit.size != data["size"]:
+        raise PlanError(f"{unit} has {unit.size} values, but the plan says {data['size']}.")
+    return unit
+
+
+def read_plan(path: str | Path) -> Plan:
+    """The plan in a ``plan.json`` file."""
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"Cannot read the plan {path}: {error.strerror}.") from None
+    except ValueError:
+        raise PlanError(f"{path} is not a plan: it is not valid JSON.") from None
+    if not isinstance(data, dict):
+        raise PlanError(f"{path} is not a plan: it holds no JSON object.")
+    return Plan.from_json(data)

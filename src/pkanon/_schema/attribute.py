@@ -1,0 +1,348 @@
+"""An attribute: a name, its public and ordered values, and what happens to its column.
+
+Codes run over the declared domain first, then the label for everything else (``other``), then the
+missing value (``missing = "value"``). Nothing here looks at data, so an attribute numbers its
+values the same way for a custodian, for a browser and for an analyst ten years later.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, cast
+
+from .._errors import DataError, SchemaError, did_you_mean
+from .domain import (
+    OPEN_ENDS,
+    TYPES,
+    Bins,
+    Edge,
+    Listed,
+    OpenEnd,
+    Range,
+    TypeName,
+    Value,
+    check_value,
+    equal_edges,
+    value_from_text,
+    value_to_text,
+)
+from .unit import LARGEST_UNIT
+
+Role: TypeAlias = Literal["randomise", "id", "drop", "pass"]
+Missing: TypeAlias = Literal["reject", "value"]
+Domain: TypeAlias = Listed | Bins | Range
+
+ROLES: tuple[str, ...] = ("randomise", "id", "drop", "pass")
+_PYTHON_TYPES: tuple[tuple[type, TypeName], ...] = (
+    (bool, "boolean"),  # before int: a bool is an int
+    (int, "integer"),
+    (float, "number"),
+    (dt.date, "date"),
+    (str, "text"),
+)
+
+
+@dataclass(frozen=True, init=False)
+class Attribute:
+    """One column: its name, its type, its values and its role.
+
+    >>> Attribute("sex", ["F", "M"]).size
+    2
+    >>> Attribute.binned("age", start=0, stop=90, width=5, open="high").label(18)
+    '90+'
+
+    ``role`` is ``randomise`` (the default), ``id`` (checked to be different in every row, then
+    dropped), ``drop``, or ``pass`` (released as it is, outside every guarantee). Only ``randomise``
+    takes values. ``missing_values`` are texts that count as missing when a text file is read.
+    """
+
+    name: str
+    type: TypeName
+    role: Role
+    domain: Domain | None
+    missing: Missing
+    missing_values: tuple[str, ...]
+    other: Value | None
+
+    def __init__(
+        self,
+        name: str,
+        values: Iterable[Value] | None = None,
+        *,
+        type: str | None = None,
+        role: str = "randomise",
+        missing: str = "reject",
+        missing_values: Iterable[str] = (),
+        other: Value | None = None,
+        domain: Bins | Range | None = None,
+    ) -> None:
+        where = f"attribute '{name}'"
+        if not isinstance(name, str) or not name:
+            raise SchemaError("An attribute needs a name: a text that is not empty.")
+        _one_of(role, ROLES, "role", where)
+        _one_of(missing, ("reject", "value"), "missing", where)
+        if type is not None:
+            _one_of(type, TYPES, "type", where)
+        listed = None if values is None else tuple(values)
+        if isinstance(values, str):
+            raise SchemaError(f"{where}: values must be a list, not one text.")
+        if listed is not None and domain is not None:
+            raise SchemaError(f"{where}: give values, bins or a range, not two of them.")
+        if role == "randomise" and listed is None and domain is None:
+            raise SchemaError(f"{where}: declare its values, bins or range, or give it the role id, drop or pass.")
+        if role != "randomise" and (listed is not None or domain is not None or other is not None):
+            raise SchemaError(f"{where}: values, bins, range and other belong to the role 'randomise', not '{role}'.")
+        if role != "randomise" and missing != "reject":
+            raise SchemaError(f"{where}: missing belongs to the role 'randomise', not '{role}'.")
+
+        if listed is not None:
+            kind = type or _type_of(listed, where)
+            listed = tuple(check_value(value, kind, where) for value in listed)
+            if len(set(listed)) != len(listed):
+                twice = next(value for i, value in enumerate(listed) if value in listed[:i])
+                raise SchemaError(f"{where}: the value {twice!r} is listed twice.")
+            chosen: Domain | None = Listed(listed)
+        else:
+            chosen = domain
+            kind = type or ("text" if domain is None else _type_of_domain(domain))
+        if isinstance(chosen, Range) and kind != "integer":
+            raise SchemaError(f"{where}: a range is for integers; type is '{kind}'.")
+        if isinstance(chosen, Bins) and kind not in ("integer", "number", "date"):
+            raise SchemaError(f"{where}: bins are for the types integer, number and date; type is '{kind}'.")
+
+        texts = tuple(missing_values)
+        if not all(isinstance(text, str) for text in texts):
+            raise SchemaError(f"{where}: missing_values must be a list of texts.")
+        if kind == "text" and chosen is not None and any(chosen.code(text) is not None for text in texts):
+            raise SchemaError(f"{where}: a text cannot be both a value and in missing_values.")
+
+        for field, value in (
+            ("name", name),
+            ("type", kind),
+            ("role", role),
+            ("domain", chosen),
+            ("missing", missing),
+            ("missing_values", texts),
+            ("other", None),
+        ):
+            object.__setattr__(self, field, value)
+        if other is not None:
+            object.__setattr__(self, "other", self._checked_other(other, where))
+        if role == "randomise" and not 2 <= self.size <= LARGEST_UNIT:
+            count = "one value only" if self.size < 2 else f"{self.size:,} values"
+            way_out = "give it the role 'drop'" if self.size < 2 else "declare bins"
+            raise SchemaError(f"{where} has {count}; 2 to 2^31 values can be randomised. Add values or {way_out}.")
+
+    def _checked_other(self, other: Value, where: str) -> Value:
+        checked = check_value(other, self.released_type, f"{where}, other")
+        assert self.domain is not None  # other is refused for attributes without a domain
+        taken = (
+            checked in tuple(self.domain.labels())
+            if isinstance(self.domain, Bins)
+            else self.domain.code(checked) is not None
+        )
+        if taken:
+            raise SchemaError(
+                f"{where}: other = {other!r} is also a declared value; take it out of the values, other adds it."
+            )
+        return checked
+
+    @classmethod
+    def binned(
+        cls,
+        name: str,
+        *,
+        start: Edge | None = None,
+        stop: Edge | None = None,
+        width: float | None = None,
+        edges: Sequence[Edge] | None = None,
+        open: str = "none",
+        labels: Sequence[str] | None = None,
+        type: str | None = None,
+        missing: str = "reject",
+        missing_values: Iterable[str] = (),
+        other: str | None = None,
+    ) -> Attribute:
+        """An attribute whose values are intervals ``[edge, next edge)``; released as their labels."""
+        where = f"attribute '{name}'"
+        _one_of(open, OPEN_ENDS, "open", where)
+        if (edges is None) == (start is None and stop is None and width is None):
+            raise SchemaError(f"{where}: bins take either edges, or start, stop and width.")
+        if edges is not None:
+            kind = type or _type_of(edges, where)
+            limits = tuple(cast(Edge, check_value(edge, kind, where)) for edge in edges)
+        else:
+            if start is None or stop is None or width is None:
+                raise SchemaError(f"{where}: bins need all of start, stop and width.")
+            kind = type or _type_of((start, stop), where)
+            if kind == "integer" and not (isinstance(width, int) and not isinstance(width, bool)):
+                raise SchemaError(f'{where}: bins of integers need a whole width; set type = "number" for others.')
+            first, last = (cast(Edge, check_value(edge, kind, where)) for edge in (start, stop))
+            limits = equal_edges(first, last, width, where)
+        if kind not in ("integer", "number", "date"):
+            raise SchemaError(f"{where}: bins are for the types integer, number and date; type is '{kind}'.")
+        if len(limits) < 2 and not (limits and open == "both"):
+            raise SchemaError(f"{where}: bins need at least two edges (one if both ends are open).")
+        if any(not a < b for a, b in itertools.pairwise(limits)):  # type: ignore[operator]  # one type for all edges
+            raise SchemaError(f"{where}: bin edges must increase.")
+        bins = Bins(limits, cast(OpenEnd, open))
+        if labels is not None:
+            names = tuple(cast(str, check_value(label, "text", f"{where}, labels")) for label in labels)
+            if len(names) != len(bins) or len(set(names)) != len(names):
+                raise SchemaError(f"{where}: {len(bins)} bins need {len(bins)} different labels.")
+            bins = Bins(limits, cast(OpenEnd, open), names if names != bins.default_names() else ())
+        return cls(name, type=kind, missing=missing, missing_values=missing_values, other=other, domain=bins)
+
+    @classmethod
+    def ranged(
+        cls,
+        name: str,
+        low: int,
+        high: int,
+        *,
+        missing: str = "reject",
+        missing_values: Iterable[str] = (),
+        other: int | None = None,
+    ) -> Attribute:
+        """An attribute that takes every integer from ``low`` to ``high``, both included."""
+        where = f"attribute '{name}'"
+        check_value(low, "integer", where)
+        check_value(high, "integer", where)
+        if low > high:
+            raise SchemaError(f"{where}: the range starts above its end.")
+        return cls(
+            name, type="integer", missing=missing, missing_values=missing_values, other=other, domain=Range(low, high)
+        )
+
+    @cached_property
+    def size(self) -> int:
+        """How many codes there are: the domain, plus ``other``, plus the missing value."""
+        if self.domain is None:
+            return 0
+        return len(self.domain) + (self.other is not None) + (self.missing == "value")
+
+    @property
+    def other_code(self) -> int | None:
+        """The code of everything unlisted; None where unlisted values are refused."""
+        return len(self.domain) if self.domain is not None and self.other is not None else None
+
+    @property
+    def missing_code(self) -> int | None:
+        """The code of a missing value; None where missing values are refused."""
+        return self.size - 1 if self.domain is not None and self.missing == "value" else None
+
+    @property
+    def released_type(self) -> TypeName:
+        """The type of the released column: text for bins, else the declared type."""
+        return "text" if isinstance(self.domain, Bins) else self.type
+
+    def code(self, value: Any) -> int:
+        """The code of one value (None is missing); refuses what the attribute does not allow."""
+        if self.domain is None:
+            raise SchemaError(f"attribute '{self.name}' has the role '{self.role}' and no codes.")
+        if value is None:
+            if self.missing_code is None:
+                raise DataError(f"A value of '{self.name}' is missing and its schema says missing = \"reject\".")
+            return self.missing_code
+        try:
+            code = self.domain.code(check_value(value, self.type, ""))
+        except SchemaError:
+            code = None
+        if code is None:
+            code = self.other_code
+        if code is None:
+            raise DataError(f"A value of '{self.name}' is outside its declared values.")
+        return code
+
+    def label(self, code: int) -> Value | None:
+        """What is released for ``code``; None is the missing value."""
+        if self.domain is None or not 0 <= code < self.size:
+            raise DataError(f"attribute '{self.name}' has no code {code}.")
+        if code == self.missing_code:
+            return None
+        return self.other if code == self.other_code else self.domain.label(code)
+
+    def labels(self) -> Iterator[Value | None]:
+        """What is released for each code, in order; None is the missing value."""
+        if self.domain is None:
+            return iter(())
+        parts: list[Iterable[Value | None]] = [self.domain.labels()]
+        if self.other is not None:
+            parts.append((self.other,))
+        if self.missing == "value":
+            parts.append((None,))
+        return itertools.chain(*parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """The attribute as plan files and digests hold it: texts and small integers only."""
+        data: dict[str, Any] = {"name": self.name, "role": self.role, "type": self.type}
+        match self.domain:
+            case Listed(values):
+                data["values"] = [value_to_text(value) for value in values]
+            case Range(low, high):
+                data["range"] = [str(low), str(high)]
+            case Bins() as bins:
+                data["bins"] = {
+                    "edges": [value_to_text(edge) for edge in bins.edges],
+                    "open": bins.open,
+                    "labels": list(bins.labels()),
+                }
+        if self.other is not None:
+            data["other"] = value_to_text(self.other)
+        if self.missing != "reject":
+            data["missing"] = self.missing
+        if self.missing_values:
+            data["missing_values"] = list(self.missing_values)
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Attribute:
+        """The inverse of :meth:`to_json`; unknown keys are refused."""
+        known = {"name", "role", "type", "values", "range", "bins", "other", "missing", "missing_values"}
+        if unknown := sorted(set(data) - known):
+            raise SchemaError(f"attribute '{data.get('name')}': unknown key '{unknown[0]}'.")
+        name, kind = data["name"], data["type"]
+        where = f"attribute '{name}'"
+        _one_of(kind, TYPES, "type", where)
+        common: dict[str, Any] = {
+            "missing": data.get("missing", "reject"),
+            "missing_values": data.get("missing_values", ()),
+        }
+        other = data.get("other")
+        if "bins" in data:
+            bins = data["bins"]
+            edges = [cast(Edge, value_from_text(edge, kind, where)) for edge in bins["edges"]]
+            return cls.binned(
+                name, edges=edges, open=bins["open"], labels=bins["labels"], type=kind, other=other, **common
+            )
+        if other is not None:
+            common["other"] = value_from_text(other, kind, where)
+        if "range" in data:
+            low, high = (int(text) for text in data["range"])
+            return cls.ranged(name, low, high, **common)
+        values = None
+        if "values" in data:
+            values = [value_from_text(text, kind, where) for text in data["values"]]
+        return cls(name, values, type=kind, role=data["role"], **common)
+
+
+def _one_of(value: object, allowed: Sequence[str], key: str, where: str) -> None:
+    if value not in allowed:
+        raise SchemaError(f"{where}: {key} = {value!r} is unknown. {did_you_mean(str(value), allowed)}")
+
+
+def _type_of(values: Sequence[Any], where: str) -> TypeName:
+    found = {next((name for kind, name in _PYTHON_TYPES if isinstance(value, kind)), None) for value in values}
+    if found == {"integer", "number"}:
+        return "number"
+    if len(found) != 1 or None in found:
+        raise SchemaError(f"{where}: its values are not of one type; set type and write them all in it.")
+    return cast(TypeName, found.pop())
+
+
+def _type_of_domain(domain: Bins | Range) -> TypeName:
+    return "integer" if isinstance(domain, Range) else _type_of(domain.edges, "bins")

@@ -1,0 +1,159 @@
+"""A schema: attributes in order, and which of them are bundled.
+
+The schema is public and is written before any data is seen. A schema drafted from data says so
+(``drafted``) until somebody has confirmed that its domains are public knowledge (docs/theory.md 1):
+until then no release made with it may claim a guarantee.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .._digest import digest
+from .._errors import SchemaError, did_you_mean
+from .attribute import Attribute
+from .domain import Value
+from .unit import Unit
+
+
+@dataclass(frozen=True, init=False)
+class Bundle:
+    """Attributes that are randomised together, and the combinations that cannot occur.
+
+    Each rule of ``forbid`` maps attributes to lists of released values and forbids every
+    combination of them; an attribute it does not name may take any value. The empty text stands
+    for a missing value.
+    """
+
+    attributes: tuple[str, ...]
+    forbid: tuple[tuple[tuple[str, tuple[Value, ...]], ...], ...]
+
+    def __init__(self, attributes: Iterable[str], forbid: Iterable[Mapping[str, Sequence[Value]]] = ()) -> None:
+        names = tuple(attributes)
+        if len(names) < 2 or len(set(names)) != len(names):
+            raise SchemaError("A bundle needs at least two different attributes.")
+        rules = []
+        for rule in forbid:
+            if not rule:
+                raise SchemaError("A rule of 'forbid' must name at least one attribute.")
+            for name, values in rule.items():
+                if name not in names:
+                    raise SchemaError(
+                        f"'forbid' names '{name}', which is not in its bundle. {did_you_mean(name, names)}"
+                    )
+                if isinstance(values, str) or not values:
+                    raise SchemaError(f"'forbid': the values of '{name}' must be a list that is not empty.")
+            rules.append(tuple((name, tuple(rule[name])) for name in names if name in rule))
+        object.__setattr__(self, "attributes", names)
+        object.__setattr__(self, "forbid", tuple(rules))
+
+
+@dataclass(frozen=True, init=False)
+class Schema:
+    """Attributes in the order of the released columns, and their bundles."""
+
+    attributes: tuple[Attribute, ...]
+    bundles: tuple[Bundle, ...]
+    drafted: bool
+
+    def __init__(
+        self, attributes: Iterable[Attribute], bundles: Iterable[Bundle] = (), *, drafted: bool = False
+    ) -> None:
+        object.__setattr__(self, "attributes", tuple(attributes))
+        object.__setattr__(self, "bundles", tuple(bundles))
+        object.__setattr__(self, "drafted", bool(drafted))
+        names = self.names
+        if len(set(names)) != len(names):
+            twice = next(name for i, name in enumerate(names) if name in names[:i])
+            raise SchemaError(f"The attribute '{twice}' is declared twice.")
+        if not self.randomised:
+            raise SchemaError("The schema has no attribute to randomise; declare the values of at least one.")
+        bundled = [name for bundle in self.bundles for name in bundle.attributes]
+        for name in bundled:
+            if self.attribute(name).role != "randomise":
+                raise SchemaError(f"The bundle names '{name}', whose role is not 'randomise'.")
+            if bundled.count(name) > 1:
+                raise SchemaError(f"The attribute '{name}' is in two bundles; merge them.")
+        _ = self.units  # a schema whose bundles cannot be used is refused here, not later
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of all attributes, in order."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @cached_property
+    def randomised(self) -> tuple[Attribute, ...]:
+        """The attributes that are randomised, in order."""
+        return tuple(a for a in self.attributes if a.role == "randomise")
+
+    @cached_property
+    def passed(self) -> tuple[Attribute, ...]:
+        """The attributes that are released as they are, in order."""
+        return tuple(a for a in self.attributes if a.role == "pass")
+
+    @cached_property
+    def _by_name(self) -> dict[str, Attribute]:
+        return {attribute.name: attribute for attribute in self.attributes}
+
+    def attribute(self, name: str) -> Attribute:
+        """The attribute called ``name``."""
+        try:
+            return self._by_name[name]
+        except KeyError:
+            pass
+        raise SchemaError(f"The schema has no attribute '{name}'. {did_you_mean(name, self.names)}")
+
+    @cached_property
+    def units(self) -> tuple[Unit, ...]:
+        """One unit per bundle and per attribute outside bundles, in the order of their first attribute."""
+        by_first: dict[str, Unit] = {}
+        bundled: set[str] = set()
+        for bundle in self.bundles:
+            first = min(bundle.attributes, key=self.names.index)
+            by_first[first] = self.unit(bundle.attributes)
+            bundled.update(bundle.attributes)
+        for attribute in self.randomised:
+            if attribute.name not in bundled:
+                by_first[attribute.name] = Unit((attribute.name,), (attribute.size,))
+        return tuple(by_first[a.name] for a in self.randomised if a.name in by_first)
+
+    def unit(self, names: Sequence[str]) -> Unit:
+        """One unit of the attributes ``names``, without the combinations that any bundle inside it forbids."""
+        forbid = []
+        for bundle in self.bundles:
+            for rule in bundle.forbid:
+                chosen = {name: self._rule_codes(name, values) for name, values in rule}
+                if all(name in names for name in chosen):
+                    forbid.append(tuple(chosen.get(name, ()) for name in names))
+        return Unit(tuple(names), tuple(self.attribute(name).size for name in names), tuple(forbid))
+
+    def _rule_codes(self, name: str, values: Sequence[Value]) -> tuple[int, ...]:
+        attribute = self.attribute(name)
+        codes: dict[Value | None, int] = {label: code for code, label in enumerate(attribute.labels())}
+        chosen = []
+        for value in values:
+            key = None if value == "" else value
+            if key not in codes:
+                raise SchemaError(f"'forbid': {value!r} is not a value of '{name}'.")
+            chosen.append(codes[key])
+        return tuple(sorted(set(chosen)))
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The attributes as plan files hold them."""
+        return [attribute.to_json() for attribute in self.attributes]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over attributes and units: two schemas with one digest number every row alike."""
+        return digest(
+            {"attributes": self.to_json(), "units": [unit.to_json() for unit in self.units], "drafted": self.drafted}
+        )
+
+    def to_toml(self) -> str:
+        """The schema as a ``schema.toml`` text."""
+        from .toml import dump
+
+        return dump(self)

@@ -1,0 +1,162 @@
+"""schema.toml in and out.
+
+    [attributes.age]
+    type = "integer"                              # text | integer | number | boolean | date
+    bins = { start = 0, stop = 90, width = 5 }    # [a, b); or edges = [...], labels = [...]
+    open = "high"                                 # none | low | high | both
+    [attributes.education]
+    values = ["none", "school", "degree"]
+    missing = "value"
+    missing_values = ["", "NA"]
+    other = "other"
+    [attributes.zip]
+    range = [0, 99999]
+    [attributes.patient]
+    role = "id"
+    [[bundles]]
+    attributes = ["age", "education"]
+    forbid = [{ age = ["0-4", "5-9"], education = ["degree"] }]
+
+A drafted schema starts with ``domains = "drafted"``; ``domains = "confirmed"`` (or no such line)
+says that its values are public knowledge. Unknown keys are refused, never skipped.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .._errors import InputError, SchemaError, did_you_mean
+from .attribute import Attribute
+from .domain import Bins, Listed, Range, equal_width
+from .schema import Bundle, Schema
+
+_TOP = ("domains", "attributes", "bundles")
+_ATTRIBUTE = ("type", "role", "values", "bins", "open", "range", "missing", "missing_values", "other")
+_BINS = ("start", "stop", "width", "edges", "labels")
+_BUNDLE = ("attributes", "forbid")
+
+
+def read_schema(path: str | Path) -> Schema:
+    """The schema in a TOML file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"Cannot read the schema {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise SchemaError(f"The schema {path} is not UTF-8 text.") from None
+    return parse(text, str(path))
+
+
+def parse(text: str, source: str = "the schema") -> Schema:
+    """The schema in a TOML text; ``source`` is what errors call it."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SchemaError(f"{source} is not valid TOML: {error}.") from None
+    _known(data, _TOP, source)
+    domains = data.get("domains", "confirmed")
+    if domains not in ("drafted", "confirmed"):
+        raise SchemaError(f'{source}: domains must be "drafted" or "confirmed".')
+    tables = data.get("attributes")
+    if not isinstance(tables, Mapping) or not tables:
+        raise SchemaError(f"{source} declares no attributes; write one table [attributes.NAME] for each column.")
+    attributes = [_attribute(name, table) for name, table in tables.items()]
+    bundles = []
+    listed = data.get("bundles", [])
+    if not isinstance(listed, list):
+        raise SchemaError(f"{source}: write each bundle as a table [[bundles]].")
+    for bundle in listed:
+        _known(bundle, _BUNDLE, "[[bundles]]")
+        bundles.append(Bundle(_list(bundle, "attributes", "[[bundles]]"), _list(bundle, "forbid", "[[bundles]]", [])))
+    return Schema(attributes, bundles, drafted=domains == "drafted")
+
+
+def _attribute(name: str, table: Any) -> Attribute:
+    where = f"attribute '{name}'"
+    if not isinstance(table, Mapping):
+        raise SchemaError(f"{where}: write it as a table [attributes.{name}].")
+    _known(table, _ATTRIBUTE, where)
+    if "open" in table and "bins" not in table:
+        raise SchemaError(f"{where}: open belongs to bins.")
+    if sum(key in table for key in ("values", "bins", "range")) > 1:
+        raise SchemaError(f"{where}: give values, bins or a range, not two of them.")
+    common: dict[str, Any] = {key: table[key] for key in ("missing", "other") if key in table}
+    common["missing_values"] = _list(table, "missing_values", where, [])
+    if table.get("role", "randomise") == "randomise" and "bins" in table:
+        bins = table["bins"]
+        if not isinstance(bins, Mapping):
+            raise SchemaError(
+                f"{where}: write bins = {{ start = ..., stop = ..., width = ... }} or {{ edges = [...] }}."
+            )
+        _known(bins, _BINS, f"{where}, bins")
+        return Attribute.binned(name, type=table.get("type"), open=table.get("open", "none"), **bins, **common)
+    if table.get("role", "randomise") == "randomise" and "range" in table:
+        limits = _list(table, "range", where)
+        if len(limits) != 2 or table.get("type", "integer") != "integer":
+            raise SchemaError(f"{where}: write range = [lowest, highest], two integers.")
+        return Attribute.ranged(name, limits[0], limits[1], **common)
+    if "bins" in table or "range" in table:
+        raise SchemaError(f"{where}: values, bins and range belong to the role 'randomise'.")
+    values = _list(table, "values", where) if "values" in table else None
+    return Attribute(name, values, type=table.get("type"), role=table.get("role", "randomise"), **common)
+
+
+def _known(table: Any, keys: Sequence[str], where: str) -> None:
+    if not isinstance(table, Mapping):
+        raise SchemaError(f"{where} must be a table.")
+    for key in table:
+        if key not in keys:
+            raise SchemaError(f"{where}: the key '{key}' is unknown. {did_you_mean(key, keys)}")
+
+
+def _list(table: Mapping[str, Any], key: str, where: str, default: list[Any] | None = None) -> list[Any]:
+    value = table.get(key, default)
+    if not isinstance(value, list):
+        raise SchemaError(f"{where}: {key} must be a list.")
+    return value
+
+
+def dump(schema: Schema) -> str:
+    """The TOML text of a schema; :func:`parse` gives back an equal schema."""
+    import tomli_w
+
+    data: dict[str, Any] = {"domains": "drafted"} if schema.drafted else {}
+    data["attributes"] = {attribute.name: _table(attribute) for attribute in schema.attributes}
+    if schema.bundles:
+        data["bundles"] = [
+            {"attributes": list(bundle.attributes)}
+            | ({"forbid": [{n: list(v) for n, v in rule} for rule in bundle.forbid]} if bundle.forbid else {})
+            for bundle in schema.bundles
+        ]
+    return tomli_w.dumps(data)
+
+
+def _table(attribute: Attribute) -> dict[str, Any]:
+    table: dict[str, Any] = {"type": attribute.type}
+    if attribute.role != "randomise":
+        table["role"] = attribute.role
+    match attribute.domain:
+        case Listed(values):
+            table["values"] = list(values)
+        case Range(low, high):
+            table["range"] = [low, high]
+        case Bins() as bins:
+            width = equal_width(bins.edges) if len(bins.edges) > 2 else None
+            if width is None:
+                table["bins"] = {"edges": list(bins.edges)}
+            else:
+                table["bins"] = {"start": bins.edges[0], "stop": bins.edges[-1], "width": width}
+            if bins.names:
+                table["bins"]["labels"] = list(bins.names)
+            if bins.open != "none":
+                table["open"] = bins.open
+    if attribute.missing != "reject":
+        table["missing"] = attribute.missing
+    if attribute.missing_values:
+        table["missing_values"] = list(attribute.missing_values)
+    if attribute.other is not None:
+        table["other"] = attribute.other
+    return table
