@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ._blocks import Matrix as Matrix
     from ._blocks import Retention as Retention
     from ._blocks import TransitionMatrix as TransitionMatrix
-    from ._bundle import open_release as open_release
     from ._certificate import Certificate as Certificate
     from ._composition import Composition as Composition
     from ._composition import compose as compose
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from ._errors import TargetError as TargetError
     from ._frames import Draft as Draft
     from ._frames import TextFormat as TextFormat
+    from ._frames import count_rows as count_rows
     from ._frames import draft as draft_schema
     from ._keystream import Seeded as Seeded
     from ._keystream import System as System
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from ._privacy import epsilon_of as epsilon_of
     from ._privacy import k_of as k_of
     from ._release import Release as Release
+    from ._release import check as check
+    from ._release import open_release as open_release
     from ._release import release as release
     from ._schema import Attribute as Attribute
     from ._schema import Bundle as Bundle
@@ -89,13 +91,15 @@ _HOMES = {
     "TransitionMatrix": "_blocks",
     "Unit": "_schema",
     "anonymity": "_audit.anonymity",
+    "check": "_release",
     "compose": "_composition",
+    "count_rows": "_frames",
     "demo_schema": "_demo",
     "demo_table": "_demo",
     "draft_schema": "_frames",
     "epsilon_of": "_privacy",
     "k_of": "_privacy",
-    "open_release": "_bundle",
+    "open_release": "_release",
     "plan": "_design",
     "read_plan": "_plan",
     "read_schema": "_schema",

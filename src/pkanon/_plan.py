@@ -20,6 +20,7 @@ from typing import Any
 from . import _digest, _privacy
 from ._blocks import Block, block_from_json
 from ._errors import InputError, PlanError
+from ._explain import explain
 from ._predict import Prediction, predict
 from ._schema import Attribute, Schema, Unit
 
@@ -102,6 +103,16 @@ class Plan:
         return _privacy.log_above(self.epsilon_ratio)
 
     @property
+    def k_text(self) -> str:
+        """k as it may be printed: rounded down."""
+        return _privacy.round_down(self.k_for(self.records))
+
+    @property
+    def epsilon_text(self) -> str:
+        """eps as it may be printed: rounded up."""
+        return _privacy.round_up(self.epsilon)
+
+    @property
     def epsilon_unbounded(self) -> float | None:
         """eps when neighbours differ by one record more or less; None unless the count is hidden."""
         if self.count_noise is None:
@@ -127,8 +138,6 @@ class Plan:
 
     def explain(self) -> str:
         """What is done and what is promised, in plain sentences."""
-        from ._explain import explain
-
         return explain(self)
 
     @cached_property
@@ -199,8 +208,7 @@ class Plan:
             raise InputError(f"Cannot write the plan to {path}: {error.strerror}.") from None
 
     def __str__(self) -> str:
-        k = _privacy.round_down(self.k_for(self.records))
-        return f"Plan for {self.records:,} records: k = {k}, epsilon = {_privacy.round_up(self.epsilon)}"
+        return f"Plan for {self.records:,} records: k = {self.k_text}, epsilon = {self.epsilon_text}"
 
 
 def _unit(data: Mapping[str, Any], schema: Schema) -> Unit:

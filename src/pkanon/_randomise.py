@@ -17,7 +17,7 @@ from ._blocks import Block
 from ._keystream import WordSource, block_stream
 from ._schema import Codes
 
-PIECE = 2**16
+PIECE = 2**17
 """Rows per piece on one thread: a piece and its words stay in the second-level cache."""
 THREADED_PIECE = 2**18
 """Longer pieces for several threads: short ones spend their time passing the interpreter lock."""

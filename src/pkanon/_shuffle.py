@@ -7,8 +7,11 @@ out of core, gets the same order.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,61 +70,58 @@ def _settle(records: list[int], source: WordSource, round: int) -> list[int]:
     return settled
 
 
-def permute(columns: Sequence[Codes], order: NDArray[np.int64], *, threads: int | None = None) -> list[Codes]:
-    """``column[order]`` for every column.
+class Records:
+    """Columns of codes packed side by side into records of up to eight bytes.
 
-    Columns are packed into records of up to eight bytes and moved together: one random access per
-    record instead of one per cell.
+    Moving a record takes one random access, moving its cells one by one takes several. Records are
+    filled through ``columns`` while they are randomised, so that packing costs no pass of its own.
     """
-    moved = [np.empty(len(order), column.dtype) for column in columns]
-    for group in _groups(columns):
-        _permute_group([columns[i] for i in group], [moved[i] for i in group], order, threads)
-    return moved
+
+    def __init__(self, dtypes: Sequence[np.dtype[Any]], rows: int) -> None:
+        self.columns: list[Codes] = []
+        """One view per column, to be filled."""
+        self._packs: list[tuple[NDArray[np.uint8], list[np.dtype[Any]]]] = []
+        for group in _groups(dtypes):
+            size = next(size for size in (1, 2, 4, 8) if size >= sum(dtype.itemsize for dtype in group))
+            pack = np.empty((rows, size), np.uint8)
+            self._packs.append((pack, group))
+            self.columns += _views(pack, group)
+
+    def permuted(self, order: NDArray[np.int64], *, threads: int | None = None) -> list[Codes]:
+        """Every column in the given order, which may leave rows out."""
+        result: list[Codes] = []
+        with ThreadPoolExecutor(thread_count(len(order), threads)) as pool:
+            for pack, group in self._packs:
+                records = pack.view(f"u{pack.shape[1]}").ravel()
+                moved = [np.empty(len(order), dtype) for dtype in group]
+                job = partial(_move, records, group, moved, order)
+                for _ in pool.map(job, range(0, len(order), _PIECE)):
+                    pass
+                result += moved
+        return result
 
 
-def _groups(columns: Sequence[Codes]) -> Iterator[list[int]]:
-    group: list[int] = []
-    room = 8
-    for i, column in enumerate(columns):
-        if column.dtype.itemsize > room:
+def _move(
+    records: NDArray[Any], group: Sequence[np.dtype[Any]], moved: Sequence[Codes], order: NDArray[np.int64], start: int
+) -> None:
+    got = records.take(order[start : start + _PIECE], mode="clip")  # clip: the order is in range, skip the check
+    cells = got.view(np.uint8).reshape(len(got), records.dtype.itemsize)
+    for column, view in zip(moved, _views(cells, group)):
+        column[start : start + _PIECE] = view
+
+
+def _groups(dtypes: Sequence[np.dtype[Any]]) -> Iterator[list[np.dtype[Any]]]:
+    """Neighbouring columns that fit together into eight bytes."""
+    group: list[np.dtype[Any]] = []
+    for dtype in dtypes:
+        if group and sum(other.itemsize for other in group) + dtype.itemsize > 8:
             yield group
-            group, room = [], 8
-        group.append(i)
-        room -= column.dtype.itemsize
+            group = []
+        group.append(dtype)
     if group:
         yield group
 
 
-def _permute_group(
-    columns: Sequence[Codes], moved: Sequence[Codes], order: NDArray[np.int64], threads: int | None
-) -> None:
-    rows = len(columns[0])
-    if len(columns) == 1:
-        np.take(columns[0], order, out=moved[0], mode="clip")  # clip: the order is in range, skip the check
-        return
-    bytes_needed = sum(column.dtype.itemsize for column in columns)
-    size = next(size for size in (2, 4, 8) if size >= bytes_needed)
-    packed = np.empty((rows, size), np.uint8)
-    records = packed.view(f"u{size}").ravel()
-    offsets = np.cumsum([0] + [column.dtype.itemsize for column in columns]).tolist()
-
-    def pack(start: int) -> None:
-        for column, a, b in zip(columns, offsets, offsets[1:]):
-            part = column[start : start + _PIECE]
-            packed[start : start + _PIECE, a:b] = part.view(np.uint8).reshape(len(part), b - a)
-
-    def move(start: int) -> None:
-        got = records.take(order[start : start + _PIECE], mode="clip").view(np.uint8).reshape(-1, size)
-        for column, a, b in zip(moved, offsets, offsets[1:]):
-            column[start : start + _PIECE].view(np.uint8).reshape(-1, b - a)[:] = got[:, a:b]
-
-    workers = thread_count(rows, threads)
-    if workers == 1:
-        for start in range(0, rows, _PIECE):
-            pack(start)
-        for start in range(0, len(order), _PIECE):
-            move(start)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(pack, range(0, rows, _PIECE)))
-        list(pool.map(move, range(0, len(order), _PIECE)))
+def _views(pack: NDArray[np.uint8], group: Sequence[np.dtype[Any]]) -> list[Codes]:
+    ends = list(itertools.accumulate(dtype.itemsize for dtype in group))
+    return [pack[:, end - dtype.itemsize : end].view(dtype)[:, 0] for end, dtype in zip(ends, group)]

@@ -1,0 +1,1 @@
+"""Looking at tables and releases from the outside."""

@@ -1,0 +1,198 @@
+"""The release folder on disk: a valid Frictionless Data Package.
+
+    out/datapackage.json   what the files are: table schema, values as enum constraints, hashes
+    out/data.parquet       the rows (and, or instead, data.csv); carries plan and certificate inside
+    out/plan.json          exactly what was done
+    out/certificate.json   what it may claim
+
+Everything is written into a folder with another name, ``datapackage.json`` last, and renamed when
+it is complete. An interrupted run leaves nothing that looks like a release.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ._certificate import Certificate, parse_certificate
+from ._errors import DataError, EnvironmentFailure, InputError, PlanError
+from ._frames import write_csv, write_parquet
+from ._plan import Plan, read_plan
+from ._schema import Attribute
+from ._schema.domain import Range, value_to_text
+
+PLAN_KEY, CERTIFICATE_KEY = "pkanon:plan", "pkanon:certificate"
+FORMATS = {"parquet": ("data.parquet",), "csv": ("data.csv",), "both": ("data.parquet", "data.csv")}
+_FIELD_TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean", "date": "date"}
+
+
+def write_folder(
+    path: Path,
+    plan: Plan,
+    certificate: Certificate,
+    frame: pl.DataFrame,
+    *,
+    format: str = "parquet",
+    progress: Callable[[float], None],
+) -> None:
+    """Write a release to ``path``, which must not exist; ``format`` is parquet, csv or both."""
+    if format not in FORMATS:
+        raise InputError(f"The format '{format}' is unknown. Available: {', '.join(FORMATS)}.")
+    check_free(path)
+    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}.incomplete"
+    failed: OSError | None = None
+    try:
+        unfinished.mkdir()
+        _write(unfinished, plan, certificate, frame, FORMATS[format], progress)
+        os.rename(unfinished, path)
+        _sync(path.parent)
+    except BaseException as error:
+        with suppress(OSError):
+            shutil.rmtree(unfinished)
+        if not isinstance(error, OSError):
+            raise
+        failed = error
+    if failed is not None:
+        raise EnvironmentFailure(f"Cannot write the release to {path}: {failed.strerror or 'the disk failed'}.")
+
+
+def check_free(path: Path) -> None:
+    """Refuse a path that a release cannot be written to."""
+    if path.exists() or path.is_symlink():
+        raise InputError(f"{path} exists already; a release is never written over anything. Choose another folder.")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"The folder {path.absolute().parent} does not exist; create it first.")
+
+
+def _write(
+    folder: Path,
+    plan: Plan,
+    certificate: Certificate,
+    frame: pl.DataFrame,
+    names: Sequence[str],
+    progress: Callable[[float], None],
+) -> None:
+    texts = {"plan.json": _text(plan.to_json()), "certificate.json": _text(certificate.to_json())}
+    inside = {PLAN_KEY: texts["plan.json"], CERTIFICATE_KEY: texts["certificate.json"]}
+    for step, name in enumerate(names):
+        progress(step / len(names))
+        if name.endswith(".parquet"):
+            write_parquet(frame, folder / name, inside)
+        else:
+            write_csv(frame, folder / name)
+    texts["datapackage.json"] = _text(_datapackage(plan, certificate, folder, names))  # last: it makes a folder a release
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for file in folder.iterdir():
+        _sync(file)
+    progress(1.0)
+
+
+def _text(value: dict[str, Any]) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Sequence[str]) -> dict[str, Any]:
+    fields = [_field(a) for a in plan.schema.attributes if a.role in ("randomise", "pass")]
+    claim = " ".join((*certificate.statement, *certificate.void))
+    return {
+        "profile": "data-package",
+        "name": "pkanon-release",
+        "title": "Randomised microdata",
+        "description": f"{claim} Counts of this table are biased; correct them with plan.json.",
+        "pkanon": {"plan": "plan.json", "certificate": "certificate.json", "rows": certificate.rows},
+        "resources": [
+            {
+                "name": "data" if len(names) == 1 else f"data-{name.rpartition('.')[2]}",
+                "path": name,
+                "format": name.rpartition(".")[2],
+                "mediatype": "application/vnd.apache.parquet" if name.endswith(".parquet") else "text/csv",
+                **({} if name.endswith(".parquet") else {"encoding": "utf-8"}),
+                "bytes": (folder / name).stat().st_size,
+                "hash": f"sha256:{_sha256(folder / name)}",
+                "schema": {"fields": fields, "missingValues": [""]},
+            }
+            for name in names
+        ],
+    }
+
+
+def _field(attribute: Attribute) -> dict[str, Any]:
+    field: dict[str, Any] = {"name": attribute.name, "type": _FIELD_TYPES[attribute.released_type]}
+    if attribute.domain is None:
+        return field
+    constraints: dict[str, Any] = {}
+    if isinstance(attribute.domain, Range):
+        limits = [attribute.domain.low, attribute.domain.high]
+        limits += [attribute.other] if isinstance(attribute.other, int) else []
+        constraints |= {"minimum": min(limits), "maximum": max(limits)}
+    else:
+        labels = [label for label in attribute.labels() if label is not None]
+        plain = attribute.released_type in ("integer", "number", "boolean")
+        constraints["enum"] = labels if plain else [value_to_text(label) for label in labels]
+    if attribute.missing != "value":
+        constraints["required"] = True
+    return field | {"constraints": constraints}
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_folder(path: str | Path) -> tuple[Path, Plan, Certificate]:
+    """The data file, plan and certificate of a release folder, or of a Parquet file taken out of one."""
+    place = Path(path)
+    if place.is_dir():
+        return _open_folder(place)
+    if place.suffix == ".parquet" and place.is_file():
+        return _open_parquet(place)
+    raise InputError(f"{path} is not a release: give its folder, or the Parquet file inside.")
+
+
+def _open_folder(folder: Path) -> tuple[Path, Plan, Certificate]:
+    package_file = folder / "datapackage.json"
+    if not package_file.is_file() or not (folder / "plan.json").is_file():
+        raise InputError(f"{folder} is not a finished release: it has no datapackage.json and plan.json.")
+    try:
+        resource = json.loads(package_file.read_text(encoding="utf-8"))["resources"][0]
+        data, expected = folder / Path(resource["path"]).name, resource["hash"]
+        certificate_text = (folder / "certificate.json").read_text(encoding="utf-8")
+        found = f"sha256:{_sha256(data)}"
+    except (OSError, ValueError, KeyError, IndexError, TypeError):
+        raise InputError(f"{folder} is a damaged release: a file is absent or unreadable.") from None
+    if found != expected:
+        raise DataError(f"{data} is not the file that was released: its hash differs from datapackage.json.")
+    plan = read_plan(folder / "plan.json")
+    return data, plan, parse_certificate(certificate_text, plan)
+
+
+def _open_parquet(file: Path) -> tuple[Path, Plan, Certificate]:
+    metadata: dict[str, str] = {}
+    with suppress(pl.exceptions.PolarsError, OSError):
+        metadata = pl.read_parquet_metadata(file)
+    if PLAN_KEY not in metadata or CERTIFICATE_KEY not in metadata:
+        raise InputError(f"{file} is not the data of a release: it carries no plan.")
+    try:
+        data = json.loads(metadata[PLAN_KEY])
+    except ValueError:
+        raise PlanError(f"The plan inside {file} is not valid JSON.") from None
+    plan = Plan.from_json(data)
+    return file, plan, parse_certificate(metadata[CERTIFICATE_KEY], plan)

@@ -1,0 +1,91 @@
+"""The command line: parsing and printing only, on top of the public interface.
+
+One verb, one file; a verb's module is imported when it is used. Exit codes: 0 done; 1 a promise is
+not kept; 2 wrong input; 3 the environment failed, or a bug; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+import pkanon as pk
+
+VERBS = {
+    "anonymity": "k of a table as classical k-anonymity counts it.",
+    "completion": "The shell completion script.",
+    "compose": "k and epsilon of several releases of the same table.",
+    "demo": "Take the embedded table to a release.",
+    "plan": "What a target costs, before any data is touched.",
+    "release": "Randomise and shuffle a table.",
+    "schema": "Draft a schema from a table.",
+}
+
+
+class _Verbs(click.Group):
+    """Loads a verb when it is called, so that ``pkanon --help`` and completion stay quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"pkanon._cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(pk.__version__, prog_name="pkanon", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Release a table of people that anyone may have.
+
+    Every row is randomised with exact, published probabilities and the rows are shuffled. Nobody can
+    link a row to a person with more than 1/k confidence, and analysts still get unbiased statistics.
+
+    \b
+    Try it:        pkanon demo
+    Your own data: pkanon schema people.csv -o people.toml
+                   pkanon plan people.toml --records 100000 --k 100 -o plan.json
+                   pkanon release people.csv --plan plan.json -o out
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; its exit code."""
+    try:
+        result = cli.main(args=list(arguments), prog_name="pkanon", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except pk.PkanonError as error:
+        click.echo(f"error: {error}", err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted: nothing was written", err=True)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that closing stdout stays quiet
+        return 0
+    except MemoryError:
+        click.echo("error: there is not enough memory for this table", err=True)
+        return 3
+    except OSError as error:
+        click.echo(f"error: {error.strerror or 'the environment failed'}", err=True)
+        return 3
+    except Exception as error:
+        # A bug. The message of a foreign exception may quote a person's value, so only the place is shown.
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{os.path.basename(place.filename)}:{place.lineno}"
+        click.echo(f"error: a bug in pkanon ({type(error).__name__} at {where}); nothing was written", err=True)
+        return 3

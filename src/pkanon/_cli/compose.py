@@ -1,0 +1,30 @@
+"""pkanon compose: several releases of the same table."""
+
+from __future__ import annotations
+
+import math
+
+import click
+
+import pkanon as pk
+
+from .shared import json_option, print_json, say
+
+
+@click.command()
+@click.argument("plans", nargs=-1, required=True, type=click.Path())
+@click.option("--linked", is_flag=True, help="Rows of different releases can be joined (same order, an id).")
+@json_option
+def command(plans: tuple[str, ...], linked: bool, as_json: bool) -> None:
+    """k and epsilon when the same table is released once with each of PLANS.
+
+    \b
+    Example: pkanon compose plan.json plan.json     (the same plan twice)
+    """
+    total = pk.compose([pk.read_plan(path) for path in plans], linked=linked)
+    if as_json:
+        print_json({"k": total.k, "epsilon": None if math.isinf(total.epsilon) else total.epsilon, "linked": linked})
+        return
+    how = "rows can be joined" if linked else "each redrawn and reshuffled"
+    releases = f"{len(plans)} release{'s' if len(plans) > 1 else ''}"
+    say(f"{releases}, {how}: k = {total.k_text}, epsilon = {total.epsilon_text}.")

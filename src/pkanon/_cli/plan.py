@@ -1,0 +1,173 @@
+"""pkanon plan: what a target costs, before any data is touched."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+import click
+
+import pkanon as pk
+
+from .shared import json_option, print_json, print_table, say, target_options
+
+
+@click.command()
+@click.argument("schema", type=click.Path())
+@click.option("--records", type=int, metavar="N", help="How many rows will be released.")
+@target_options
+@click.option("--table", "tables", multiple=True, metavar="A,B", help="A cross-tabulation to predict; repeat for more.")
+@click.option("--matrix", "matrices", multiple=True, metavar="NAME=FILE", help="Fix an attribute's transition matrix (CSV).")
+@click.option(
+    "--data-matrix", "data_matrices", multiple=True, metavar="NAME=FILE", help="The same, computed from the private table."
+)
+@click.option(
+    "--invariant", type=(str, float, str), multiple=True, metavar="NAME RHO FILE", help="Invariant PRAM from marginal counts (CSV)."
+)
+@click.option("-o", "--output", type=click.Path(), help="Write the plan to this file.")
+@json_option
+def command(
+    schema: str,
+    records: int | None,
+    k: str | None,
+    epsilon: str | None,
+    design: str,
+    hide_count: str | None,
+    tables: tuple[str, ...],
+    matrices: tuple[str, ...],
+    data_matrices: tuple[str, ...],
+    invariant: tuple[tuple[str, float, str], ...],
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Plan a release of the table described by SCHEMA (a schema.toml), or explain SCHEMA if it is a plan.json.
+
+    Shows k, epsilon, the retention probabilities and the predicted error of some cross-tabulations for
+    every design, without touching any data.
+
+    \b
+    Example: pkanon plan people.toml --records 100000 --k 100 --epsilon 3.5 -o plan.json
+    """
+    if schema.endswith(".json"):
+        chosen = pk.read_plan(schema)
+        designs: dict[str, pk.Plan | str] = {chosen.asked.get("design", "by hand"): chosen}
+    else:
+        declared = pk.read_schema(schema)
+        if records is None:
+            raise pk.InputError("Say how many rows will be released: --records N.")
+        given = _matrices(matrices, data_matrices, invariant)
+        designs = {}
+        for name in pk.DESIGNS:
+            try:
+                designs[name] = pk.plan(
+                    declared, records=records, k=k, epsilon=epsilon, design=name, matrices=given, hide_count=hide_count
+                )
+            except pk.TargetError as error:
+                if name == design:
+                    raise
+                designs[name] = str(error)
+        planned = designs[design]
+        assert isinstance(planned, pk.Plan)  # the chosen design raised if it failed
+        chosen = planned
+        if output is not None:
+            chosen.save(output)
+    wanted = [tuple(table.split(",")) for table in tables] or _default_tables(chosen)
+    if as_json:
+        print_json({name: _as_json(plan, wanted) for name, plan in designs.items()} | {"chosen": chosen.asked.get("design")})
+        return
+    _print(designs, chosen, wanted)
+    if output is not None and not schema.endswith(".json"):
+        say(f"\nWritten to {output}.")
+    if chosen.schema.drafted:
+        click.echo(
+            'warning: the values of this schema are a draft read off the data; set domains = "confirmed" in it once '
+            "somebody has checked them, or the release will claim nothing.",
+            err=True,
+        )
+
+
+def _matrices(
+    public: tuple[str, ...], from_data: tuple[str, ...], invariant: tuple[tuple[str, float, str], ...]
+) -> dict[str, pk.TransitionMatrix]:
+    given = {}
+    for items, data_dependent in ((public, False), (from_data, True)):
+        for item in items:
+            name, equals, file = item.partition("=")
+            if not equals:
+                raise pk.InputError(f"--matrix {item}: write NAME=FILE.")
+            given[name] = pk.TransitionMatrix(_numbers(file), data_dependent=data_dependent)
+    for name, rho, file in invariant:
+        given[name] = pk.TransitionMatrix.invariant([x for row in _numbers(file) for x in row], rho)
+    return given
+
+
+def _numbers(file: str) -> list[list[float]]:
+    try:
+        with open(file, encoding="utf-8-sig", newline="") as handle:
+            return [[float(cell) for cell in row] for row in csv.reader(handle) if row]
+    except OSError as error:
+        raise pk.InputError(f"Cannot read {file}: {error.strerror}.") from None
+    except ValueError:
+        raise pk.InputError(f"{file} must hold numbers separated by commas, without a header.") from None
+
+
+def _default_tables(plan: pk.Plan) -> list[tuple[str, ...]]:
+    """One, two, three and four attributes: the first of the schema, as the paper adds them."""
+    names = [attribute.name for attribute in plan.schema.randomised]
+    return [tuple(names[:count]) for count in range(1, min(len(names), 4) + 1)]
+
+
+def _as_json(plan: pk.Plan | str, tables: list[tuple[str, ...]]) -> dict[str, Any]:
+    if isinstance(plan, str):
+        return {"refused": plan}
+    predictions = [plan.predict(*table) for table in tables]
+    return {
+        "k": plan.k,
+        "epsilon": _finite(plan.epsilon),
+        "epsilon_unbounded": None if plan.epsilon_unbounded is None else _finite(plan.epsilon_unbounded),
+        "rho": plan.rho,
+        "digest": plan.digest,
+        "predictions": [
+            {
+                "attributes": list(p.attributes),
+                "cells": p.cells,
+                "l1": _finite(p.l1),
+                "rmse": _finite(p.rmse),
+                "standard_error": _finite(p.standard_error),
+                "exact": p.exact,
+            }
+            for p in predictions
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if abs(value) != float("inf") else None
+
+
+def _print(designs: dict[str, pk.Plan | str], chosen: pk.Plan, tables: list[tuple[str, ...]]) -> None:
+    say(str(chosen))
+    say()
+    plans = {name: plan for name, plan in designs.items() if isinstance(plan, pk.Plan)}
+    header = ["", *(f"{name} *" if plan is chosen and len(designs) > 1 else name for name, plan in plans.items())]
+    rows = [
+        ["k", *(plan.k_text for plan in plans.values())],
+        ["epsilon", *(plan.epsilon_text for plan in plans.values())],
+    ]
+    for attribute in chosen.schema.randomised:
+        kept = [plan.rho[attribute.name] for plan in plans.values()]
+        rows.append([f"kept: {attribute.name}", *("matrix" if rho is None else f"{100 * rho:.2f}%" for rho in kept)])
+    for table in tables:
+        errors = [plan.predict(*table) for plan in plans.values()]
+        label = f"error: {' x '.join(table)}"
+        rows.append([label, *(f"{'' if error.exact else '<= '}{error.l1:.4g}" for error in errors)])
+    print_table(header, rows)
+    say()
+    say("kept: the share of rows whose true value is kept; the others get a uniform draw, which may hit it again.")
+    say("error: the expected sum of absolute errors of the unbiased reconstruction of that table, divided by the records.")
+    for name, reason in designs.items():
+        if isinstance(reason, str):
+            say(f"{name}: {reason}")
+    say()
+    for line in chosen.explain().splitlines():
+        say(line)

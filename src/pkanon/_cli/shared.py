@@ -1,0 +1,94 @@
+"""What several verbs share: options, progress and printing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+import pkanon as pk
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+
+
+def text_options(command: Command) -> Command:
+    """--delimiter and --encoding, for verbs that read a table."""
+    encoding = click.option("--encoding", metavar="NAME", help="Encoding of a text file [default: utf-8].")
+    delimiter = click.option("--delimiter", metavar="CHAR", help="Delimiter of a text file [default: comma; tab for .tsv].")
+    return delimiter(encoding(command))
+
+
+def target_options(command: Command) -> Command:
+    """--k, --epsilon, --design and --hide-count, for verbs that make a plan."""
+    for option in (
+        click.option("--hide-count", metavar="P", help="Hide the record count too, with a ratio such as 9/10."),
+        click.option(
+            "--design", type=click.Choice(list(pk.DESIGNS)), default="equal-rho", show_default=True, help="How the budget is spent."
+        ),
+        click.option("--epsilon", metavar="E", help="Differential privacy: at most this epsilon."),
+        click.option("--k", metavar="K", help="Pk-anonymity: at least this k."),
+    ):
+        command = option(command)
+    return command
+
+
+def text_format(delimiter: str | None, encoding: str | None) -> pk.TextFormat:
+    """How to read a text file."""
+    return pk.TextFormat(delimiter={"\\t": "\t", "tab": "\t"}.get(delimiter or "", delimiter), encoding=encoding)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def say(line: str = "") -> None:
+    """One line on standard output, wrapped to the terminal where there is one."""
+    if not sys.stdout.isatty():
+        click.echo(line)
+        return
+    width = min(shutil.get_terminal_size().columns, 100)
+    indent = " " * (len(line) - len(line.lstrip()))
+    click.echo(click.wrap_text(line.strip(), width=width, initial_indent=indent, subsequent_indent=indent))
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Aligned columns: the first to the left, the others to the right."""
+    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    for row in (header, ["-" * width for width in widths], *rows):
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]
+        click.echo("  " + "  ".join(cells).rstrip())
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, float], None] | None]:
+    """A progress bar on standard error if that is a terminal, else None. It shows shares, never counts of rows."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    with Progress(
+        TextColumn("{task.description:<12}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        tasks: dict[str, Any] = {}
+
+        def told(step: str, done: float) -> None:
+            if step not in tasks:
+                tasks[step] = bar.add_task(step, total=1.0)
+            bar.update(tasks[step], completed=done)
+
+        yield told
