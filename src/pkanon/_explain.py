@@ -56,7 +56,8 @@ def _done(block: Block) -> str:
         return (
             f"{names}: kept{together} in {kept} of the rows, else replaced by a uniform draw from its {size:,} {what}."
         )
-    return f"{names}: released according to a published table of {block.units[0].size} x {block.units[0].size} transition probabilities."
+    together = " together" if len(block.attributes) > 1 else ""
+    return f"{names}: randomised{together} with the published probabilities of a block of the kind '{block.kind}'."
 
 
 def _order(plan: Plan) -> str:

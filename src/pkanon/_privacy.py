@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_UP, Context, Decimal
+from decimal import ROUND_UP, Context, Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -20,8 +20,12 @@ from ._blocks.ratios import anonymity_ratio, epsilon_ratio
 from ._errors import TargetError
 
 _PRECISE = Context(prec=60)
-_MARGIN = Decimal(1).scaleb(-50)
+_MARGIN = Decimal("1e-50")
 """Decimal's ln and exp are correctly rounded at 60 digits; this bound on their error is generous."""
+_LARGEST_EXPONENT = 10**5
+"""A budget beyond e^100000 is more than any plan can spend, and its digits are not worth computing."""
+
+# Every operation names its context: operators would round with whatever context the caller has set.
 
 
 def total_anonymity_ratio(blocks: Iterable[Block]) -> Fraction:
@@ -58,33 +62,32 @@ def log_above(ratio: Fraction | None) -> float:
     if ratio == 1:
         return 0.0
     quotient = _PRECISE.divide(Decimal(ratio.numerator), Decimal(ratio.denominator))
-    above = _PRECISE.ln(quotient) + _MARGIN
+    above = _PRECISE.add(_PRECISE.ln(quotient), _MARGIN)
     near = float(above)
     return near if Decimal(near) >= above else math.nextafter(near, math.inf)
 
 
 def exp_below(exponent: Fraction) -> Fraction:
     """A fraction not above e^exponent, to 50 digits."""
-    value = _PRECISE.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
-    # the division may have rounded up by one part in 10^59; the margin covers it for exponents below 10^8
-    return Fraction(_PRECISE.multiply(_PRECISE.exp(value), 1 - _MARGIN))
+    capped = min(exponent, Fraction(_LARGEST_EXPONENT))
+    # The quotient may be off by one part in 10^59, which moves e^capped by at most one part in 10^54.
+    quotient = _PRECISE.divide(Decimal(capped.numerator), Decimal(capped.denominator))
+    return Fraction(_PRECISE.multiply(_PRECISE.exp(quotient), _PRECISE.subtract(Decimal(1), _MARGIN)))
 
 
 def round_down(value: Fraction, digits: int = 4) -> str:
-    """``value`` as a decimal text, rounded towards minus infinity: for k."""
-    return _decimal(value, digits, ROUND_FLOOR)
+    """A number >= 0 as a decimal text, rounded down: for k."""
+    return _decimal(math.floor(value * 10**digits), digits)
 
 
 def round_up(value: float, digits: int = 4) -> str:
-    """``value`` as a decimal text, rounded towards infinity: for eps. An infinite one says "unbounded"."""
-    return "unbounded" if math.isinf(value) else _decimal(Fraction(value), digits, ROUND_CEILING)
+    """A number >= 0 as a decimal text, rounded up: for eps. An infinite one says "unbounded"."""
+    return "unbounded" if math.isinf(value) else _decimal(math.ceil(Fraction(value) * 10**digits), digits)
 
 
-def _decimal(value: Fraction, digits: int, rounding: str) -> str:
-    scaled = value * 10**digits
-    whole = math.floor(scaled) if rounding == ROUND_FLOOR else math.ceil(scaled)
-    text = f"{Decimal(whole).scaleb(-digits):f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+def _decimal(scaled: int, digits: int) -> str:
+    whole, rest = divmod(scaled, 10**digits)
+    return f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".") if digits else str(whole)
 
 
 def hidden_count_ratio(p: Fraction, at_least: int) -> Fraction:
@@ -92,12 +95,12 @@ def hidden_count_ratio(p: Fraction, at_least: int) -> Fraction:
 
     ``(1 + p - p^(n+1)) / (1 + p - p^n) / p`` with n = ``at_least``.
     """
+    # The factor grows with p^n, so an upper bound on p^n gives an upper bound on the factor. Below
+    # 10^-60 the bound stays there: the power has as many digits as n, and nobody could tell.
     base = Context(prec=60, rounding=ROUND_UP).divide(Decimal(p.numerator), Decimal(p.denominator))
-    power = Context(prec=60, rounding=ROUND_UP, Emin=-(10**15)).power(base, at_least)
-    # the factor grows with p^n, so an upper bound on p^n gives an upper bound on the factor
-    above = min(Fraction(power) * (1 + Fraction(_MARGIN)), p) if at_least else Fraction(1)
-    if above < Fraction(1, 10**60):
-        above = Fraction(1, 10**60)
+    power = Context(prec=60, rounding=ROUND_UP, Emin=-(10**17)).power(base, at_least)
+    above = Fraction(max(power, Decimal("1e-60"))) * (1 + Fraction(_MARGIN))
+    above = min(above, p) if at_least else Fraction(1)
     return (1 + above * (1 - p) / (1 + p - above)) / p
 
 

@@ -23,12 +23,23 @@ NEAR_TIE = 1e-10
 
 
 def epsilon_ratio(entries: Entries) -> Fraction | None:
-    """The largest ratio inside a column; None where a column is zero in some rows only."""
+    """The largest ratio inside a column, rows made whole; None where a column is zero in some rows only."""
     positive = entries[:, entries.any(axis=0)]
     if not positive.all():
         return None
-    tops, bottoms = positive.max(axis=0).tolist(), positive.min(axis=0).tolist()
-    return max(Fraction(top) / Fraction(bottom) for top, bottom in zip(tops, bottoms))
+    sums = [sum(map(Fraction, row), start=Fraction(0)) for row in positive.tolist()]
+    if len(set(sums)) == 1:
+        tops, bottoms = positive.max(axis=0).tolist(), positive.min(axis=0).tolist()
+        return max(Fraction(top) / Fraction(bottom) for top, bottom in zip(tops, bottoms))
+    # Rows of floats miss 1 by their last bits. Floats choose the candidates, exact numbers decide.
+    whole = np.log(positive) - np.log([float(total) for total in sums])[:, None]
+    largest = Fraction(1)
+    for column, logs in zip(positive.T.tolist(), whole.T):
+        high = np.flatnonzero(logs >= logs.max() - NEAR_TIE)
+        low = np.flatnonzero(logs <= logs.min() + NEAR_TIE)
+        top = max(Fraction(column[u]) / sums[u] for u in high)
+        largest = max(largest, top / min(Fraction(column[u]) / sums[u] for u in low))
+    return largest
 
 
 def anonymity_ratio(entries: Entries) -> Fraction:

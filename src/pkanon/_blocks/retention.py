@@ -60,7 +60,7 @@ class Retention(Block):
         drawn = words(0)
         np.floor_divide(drawn, word(self.replace), out=drawn)
         # Branch-free select: a data-dependent branch on a random mask costs more than all the rest.
-        mask = np.less(drawn, word(self.unit.size)).view(np.uint8).astype(codes.dtype, copy=False)
+        mask = np.less_equal(drawn, word(self.unit.size - 1)).view(np.uint8).astype(codes.dtype, copy=False)
         np.negative(mask, out=mask)
         result = drawn.astype(codes.dtype)  # wraps where the code is kept; the mask hides it
         result ^= codes

@@ -8,7 +8,7 @@ budget.py  how the budget is split over units and rounded to the private side
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 
 from numpy.typing import ArrayLike
@@ -113,4 +113,6 @@ def _count_noise(hide_count: Number) -> CountNoise:
 def _text(value: Number) -> str:
     if isinstance(value, float):
         return repr(value)
-    return str(Decimal(value.numerator) / Decimal(value.denominator)) if isinstance(value, Fraction) else str(value)
+    if isinstance(value, Fraction):
+        return str(Context(prec=30).divide(Decimal(value.numerator), Decimal(value.denominator)))
+    return str(value)

@@ -108,7 +108,12 @@ def _exact(value: Number, name: str, *, up: bool) -> Fraction:
         if isinstance(value, float):
             readings = (Fraction(value), Fraction(repr(value)))
             return max(readings) if up else min(readings)
-        return Fraction(Decimal(value)) if isinstance(value, str) else Fraction(value)
+        if isinstance(value, (str, Decimal)):
+            number = Decimal(value)
+            if number and not -1000 <= number.adjusted() <= 1000:  # as a fraction it would have that many digits
+                raise ValueError
+            return Fraction(number)
+        return Fraction(value)
     except (ValueError, TypeError, OverflowError, InvalidOperation):
         pass
     raise TargetError(f"{name} = {value} is not a number that can be asked for.")
