@@ -116,7 +116,8 @@ def epsilon_of(matrices: Sequence[ArrayLike]) -> float:
     """eps of PRAM with these transition matrices, one per attribute (docs/theory.md 3)."""
     total = Fraction(1)
     for entries in _entries(matrices):
-        ratio = epsilon_ratio(entries)
+        sums = [sum(map(Fraction, row), start=Fraction(0)) for row in entries.tolist()]  # 1, but for the last bits
+        ratio = epsilon_ratio(entries, sums)
         if ratio is None:
             return math.inf
         total *= ratio

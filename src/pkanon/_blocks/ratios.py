@@ -9,6 +9,7 @@ the smallest within rounding is compared in exact integers.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -22,16 +23,18 @@ NEAR_TIE = 1e-10
 """Spreads of logarithms up to 750 carry errors below 4 * 750 * 2^-53 = 4e-13; this leaves room."""
 
 
-def epsilon_ratio(entries: Entries) -> Fraction | None:
-    """The largest ratio inside a column, rows made whole; None where a column is zero in some rows only."""
+def epsilon_ratio(entries: Entries, sums: Sequence[Fraction] | None = None) -> Fraction | None:
+    """The largest ratio inside a column; None where a column is zero in some rows only.
+
+    ``sums``: what each row is divided by to make it whole; by default all rows have one sum.
+    """
     positive = entries[:, entries.any(axis=0)]
     if not positive.all():
         return None
-    sums = [sum(map(Fraction, row), start=Fraction(0)) for row in positive.tolist()]
-    if len(set(sums)) == 1:
+    if sums is None:
         tops, bottoms = positive.max(axis=0).tolist(), positive.min(axis=0).tolist()
         return max(Fraction(top) / Fraction(bottom) for top, bottom in zip(tops, bottoms))
-    # Rows of floats miss 1 by their last bits. Floats choose the candidates, exact numbers decide.
+    # floats choose the candidates, exact numbers decide
     whole = np.log(positive) - np.log([float(total) for total in sums])[:, None]
     largest = Fraction(1)
     for column, logs in zip(positive.T.tolist(), whole.T):

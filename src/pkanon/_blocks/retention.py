@@ -104,40 +104,46 @@ class Retention(Block):
         return float(rho * g[w > 0].max() + replaced * float(w @ g))
 
     def error_is_exact(self, attributes: Sequence[str]) -> bool:
-        return not self.unit.forbid or set(attributes) == set(self.unit.attributes)
+        return not self.unit.forbid or set(attributes) in (set(), set(self.unit.attributes))
 
     def forward(self, counts: Counts, axes: Axes) -> Counts:
         own, w = self._own(axes, counts.ndim)
         rho = float(self.exact_rho)
-        return np.asarray(rho * counts + (1 - rho) * w * counts.sum(axis=own, keepdims=True))
+        return counts if not own else np.asarray(rho * counts + (1 - rho) * w * counts.sum(own, keepdims=True))
 
     def forward_transpose(self, counts: Counts, axes: Axes) -> Counts:
         own, w = self._own(axes, counts.ndim)
         rho = float(self.exact_rho)
-        return np.asarray(rho * counts + (1 - rho) * (w * counts).sum(axis=own, keepdims=True))
+        return counts if not own else np.asarray(rho * counts + (1 - rho) * (w * counts).sum(own, keepdims=True))
 
     def inverse(self, counts: Counts, axes: Axes) -> Counts:
         own, w = self._own(axes, counts.ndim)
-        rho = self._invertible_rho(own)
-        return np.asarray((counts - (1 - rho) * w * counts.sum(axis=own, keepdims=True)) / rho)
+        if not own:
+            return counts
+        rho = self._invertible_rho()
+        return np.asarray((counts - (1 - rho) * w * counts.sum(own, keepdims=True)) / rho)
 
     def inverse_transpose(self, counts: Counts, axes: Axes) -> Counts:
         own, w = self._own(axes, counts.ndim)
-        rho = self._invertible_rho(own)
-        return np.asarray((counts - (1 - rho) * (w * counts).sum(axis=own, keepdims=True)) / rho)
+        if not own:
+            return counts
+        rho = self._invertible_rho()
+        return np.asarray((counts - (1 - rho) * (w * counts).sum(own, keepdims=True)) / rho)
 
     def squared_inverse(self, counts: Counts, axes: Axes) -> Counts:
         own, w = self._own(axes, counts.ndim)
-        rho = self._invertible_rho(own)
+        if not own:
+            return counts
+        rho = self._invertible_rho()
         off = ((1 - rho) * w / rho) ** 2
         on = ((1 - (1 - rho) * w) / rho) ** 2
-        return np.asarray((on - off) * counts + off * counts.sum(axis=own, keepdims=True))
+        return np.asarray((on - off) * counts + off * counts.sum(own, keepdims=True))
 
-    def _invertible_rho(self, own: tuple[int, ...]) -> float:
+    def _invertible_rho(self) -> float:
         rho = float(self.exact_rho)
-        if own and rho == 0:
+        if rho == 0:
             raise PlanError(f"{self.unit} is replaced in every row (rho = 0); no table of it can be reconstructed.")
-        return rho or 1.0  # without an axis of its own the block does nothing, whatever rho
+        return rho
 
     def _own(self, axes: Axes, dimensions: int) -> tuple[tuple[int, ...], NDArray[np.float64]]:
         """The block's axes in the table, and w broadcast along them."""

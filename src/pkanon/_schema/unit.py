@@ -43,6 +43,11 @@ class Unit:
     forbid: tuple[tuple[tuple[int, ...], ...], ...] = ()
 
     def __post_init__(self) -> None:
+        for rule in self.forbid:
+            if len(rule) != len(self.sizes) or any(
+                not isinstance(code, int) or not 0 <= code < size for codes, size in zip(rule, self.sizes) for code in codes
+            ):
+                raise SchemaError(f"A rule that forbids combinations of {self} does not fit its attributes.")
         if math.prod(self.sizes) > (LARGEST_FORBIDDING if self.forbid else LARGEST_UNIT):
             limit = "2^24 with forbidden ones" if self.forbid else "2^31"
             raise SchemaError(

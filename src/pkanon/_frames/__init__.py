@@ -1,0 +1,37 @@
+"""The border between tables and codes: the only place where data frames and files are read and written.
+
+border.py     errors of other libraries stop here: their messages quote values
+source.py     frames of four libraries, text files and Parquet, all read in batches
+textopen.py   delimiter, encoding, compression of a text file;  textfile.py  header, batches, diagnosis
+structure.py  what the bytes of a text file say: quotes, short lines
+check.py      the names of the columns
+convert.py    a column to its declared type;  numbering.py  values to codes;  coder.py  both, for one attribute
+columns.py    what becomes of a column by its role
+encode.py     a table to codes;  decode.py  codes to a table;  output.py  tables out
+groups.py     the smallest group of equal rows
+draft.py      a schema proposed from a table;  rounding.py  round bins
+
+polars is imported with this package; pandas, pyarrow and duckdb never are.
+"""
+
+from .decode import decode
+from .draft import Draft, draft
+from .encode import Encoded, encode
+from .groups import smallest_group
+from .output import as_kind, write_csv, write_parquet
+from .source import Kind
+from .textopen import TextFormat
+
+__all__ = [
+    "Draft",
+    "Encoded",
+    "Kind",
+    "TextFormat",
+    "as_kind",
+    "decode",
+    "draft",
+    "encode",
+    "smallest_group",
+    "write_csv",
+    "write_parquet",
+]

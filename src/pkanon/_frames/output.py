@@ -1,0 +1,77 @@
+"""The released table out again: as the kind of frame that came in, or to a file.
+
+CSV: UTF-8, comma, line feeds, quotes where needed, a missing value is an empty field. Parquet: zstd;
+texts and bins are dictionaries, which R reads as factors and pandas as categories. What fails here is
+the disk, not the table.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from .._errors import EnvironmentFailure
+from .border import FOREIGN, guarded
+from .source import Kind
+
+
+def as_kind(frame: pl.DataFrame, kind: Kind) -> object:
+    """The table as a polars or pandas DataFrame, a pyarrow Table, or a duckdb relation (default connection).
+
+    The library is imported here: whoever passed in one of its tables has it.
+    """
+    return guarded(f"The table cannot be turned into one of {kind}; save it instead.", _MAKERS[kind], frame)
+
+
+def _pandas(frame: pl.DataFrame) -> Any:
+    try:
+        return frame.to_pandas()
+    except ImportError:
+        pass  # polars needs pyarrow for it
+    pandas: Any = importlib.import_module("pandas")
+    return pandas.DataFrame({name: _pandas_column(pandas, frame[name]) for name in frame.columns})
+
+
+def _pandas_column(pandas: Any, column: pl.Series) -> Any:
+    if isinstance(column.dtype, pl.Enum):
+        codes = column.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        return pandas.Categorical.from_codes(codes, categories=column.dtype.categories.to_list())
+    if column.dtype.is_numeric():
+        return column.to_numpy()  # nulls become NaN, as with pyarrow
+    return pandas.Series(column.to_list(), dtype=None if len(column) else object)
+
+
+def write_csv(frame: pl.DataFrame, path: str | Path) -> None:
+    """Writes a CSV file; an existing one is replaced."""
+    _written(lambda: frame.write_csv(path), path)
+
+
+def write_parquet(frame: pl.DataFrame, path: str | Path, metadata: Mapping[str, str]) -> None:
+    """Writes a Parquet file with ``metadata`` among the metadata of the file; an existing one is replaced."""
+    _written(lambda: frame.write_parquet(path, metadata=dict(metadata)), path)
+
+
+_MAKERS: dict[str, Callable[[pl.DataFrame], Any]] = {
+    "polars": lambda frame: frame,
+    "pandas": _pandas,
+    "pyarrow": lambda frame: frame.to_arrow(),
+    "duckdb": lambda frame: importlib.import_module("duckdb").from_arrow(frame),
+}
+
+
+def _written(write: Callable[[], None], path: str | Path) -> None:
+    reason = ""
+    try:
+        write()
+        return
+    except FOREIGN as error:
+        # The text of an error may quote a value; the number of a system error cannot.
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        reason = os.strerror(int(number[1])) if number else "the file format or the disk does not take it"
+    raise EnvironmentFailure(f"Cannot write {path}: {reason}.")

@@ -1,0 +1,138 @@
+"""What the bytes of a delimited text file say before anybody parses them.
+
+polars is a good but trusting reader: it fills a short line with nulls, and it lets a quoted field
+without its closing quote swallow the lines up to the next one. Both would lose or bend people's rows
+without a word. The checks here need the bytes only, a piece at a time:
+
+- :func:`look`: is there a NUL byte, is there a quote at all, what is the last byte (almost free);
+- :func:`stray_quotes`: quotes that neither open nor close a field nor are doubled inside one (RFC 4180);
+- :func:`separators`, :func:`uneven_lines`: whether, and how many, lines hold fewer or more fields than the header;
+- :func:`is_utf8`: whether the bytes are UTF-8.
+
+A quote flips between inside and outside; a doubled quote inside a field flips twice, so parity alone
+tells which separators and line ends count.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+PIECE = 1 << 20
+"""Bytes looked at together: large enough for numpy, small enough for the cache."""
+
+QUOTE = ord('"')
+LF = ord("\n")
+CR = ord("\r")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a first look at the bytes found."""
+
+    nul: bool
+    quotes: bool
+    last: str
+
+
+def look(pieces: Iterable[bytes]) -> Look:
+    """Whether there are NUL bytes and quotes, and the last byte."""
+    nul = quotes = False
+    last = b""
+    for piece in pieces:
+        nul = nul or b"\0" in piece
+        quotes = quotes or b'"' in piece
+        last = piece[-1:]
+    return Look(nul, quotes, last.decode("latin-1"))
+
+
+def stray_quotes(pieces: Iterable[bytes], separator: str) -> bool:
+    """Whether some quote is not where RFC 4180 allows it, or the last one is not closed.
+
+    Counted from 0, every even quote opens: a separator or line end stands before it, or the quote
+    it doubles. Every odd one closes: a separator or line end stands after it, or its double.
+    """
+    before = np.zeros(256, bool)
+    before[[ord(separator), LF, QUOTE]] = True
+    after = before.copy()
+    after[CR] = True
+    odd = False
+    for window in _windows(pieces):
+        body = window[1:-1]
+        where = np.flatnonzero(body == QUOTE) + 1
+        opening, closing = (where[1::2], where[::2]) if odd else (where[::2], where[1::2])
+        if not before[window[opening - 1]].all() or not after[window[closing + 1]].all():
+            return True
+        odd ^= bool(len(where) % 2)
+    return odd
+
+
+def separators(pieces: Iterable[bytes], separator: str) -> int:
+    """How many separators stand outside quotes; no line is short when all lines together have enough.
+
+    (That no line is longer than the header, polars checks itself.)
+    """
+    return sum(int(np.count_nonzero(breaks)) for breaks, _ in _outside(pieces, separator))
+
+
+def uneven_lines(pieces: Iterable[bytes], separator: str, fields: int) -> tuple[int, int]:
+    """How many lines, the header included, hold fewer and how many hold more than ``fields`` fields."""
+    short = long = 0
+    pending = 0  # separators seen since the last line end
+    started = False  # whether anything was seen since the last line end
+    for breaks, ends in _outside(pieces, separator):
+        line_ends = np.flatnonzero(ends)
+        rest = breaks
+        if len(line_ends):
+            counts = np.diff(np.searchsorted(np.flatnonzero(breaks), line_ends), prepend=0)
+            counts[0] += pending
+            short += int(np.count_nonzero(counts < fields - 1))
+            long += int(np.count_nonzero(counts > fields - 1))
+            rest = breaks[line_ends[-1] + 1 :]
+            pending, started = 0, False
+        pending += int(np.count_nonzero(rest))
+        started |= len(rest) > 0
+    return short + (started and pending < fields - 1), long + (started and pending > fields - 1)
+
+
+def is_utf8(pieces: Iterable[bytes]) -> bool:
+    """Whether the bytes are UTF-8 text. Does not keep the decoder's error: it holds the bytes."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for piece in pieces:
+            decoder.decode(piece)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _outside(pieces: Iterable[bytes], separator: str) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """For each piece: where separators and where line ends stand outside quotes."""
+    inside = False
+    for piece in pieces:
+        data = np.frombuffer(piece, np.uint8)
+        breaks, ends = data == ord(separator), data == LF
+        if inside or b'"' in piece:
+            within = np.bitwise_xor.accumulate((data == QUOTE).view(np.uint8)).view(np.bool_) ^ inside
+            inside = bool(within[-1])
+            breaks &= ~within
+            ends &= ~within
+        yield breaks, ends
+
+
+def _windows(pieces: Iterable[bytes]) -> Iterator[NDArray[np.uint8]]:
+    """Each piece with the byte before it and the byte after it; a line end stands at both ends of the file."""
+    before = b"\n"
+    held: bytes | None = None
+    for piece in pieces:
+        if held is not None:
+            yield np.frombuffer(before + held + piece[:1], np.uint8)
+            before = held[-1:]
+        held = piece
+    if held is not None:
+        yield np.frombuffer(before + held + b"\n", np.uint8)

@@ -1,0 +1,24 @@
+"""One seed for every test that draws, and Hypothesis without chance or clock."""
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+DEFAULT_SEED = 20_220_126
+
+settings.register_profile(
+    "pkanon",
+    derandomize=True,
+    deadline=None,
+    database=None,  # nothing is remembered between runs: equal code gives equal tests
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("pkanon")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--seed", type=int, default=DEFAULT_SEED, help="the seed of every test that draws at random")
+
+
+@pytest.fixture(scope="session")
+def seed(request: pytest.FixtureRequest) -> int:
+    return request.config.getoption("--seed")
