@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._blocks import Matrix as Matrix
     from ._blocks import Retention as Retention
     from ._blocks import TransitionMatrix as TransitionMatrix
+    from ._bundle import check_free as check_free
     from ._certificate import Certificate as Certificate
     from ._composition import Composition as Composition
     from ._composition import compose as compose
@@ -92,6 +93,7 @@ _HOMES = {
     "Unit": "_schema",
     "anonymity": "_audit.anonymity",
     "check": "_release",
+    "check_free": "_bundle",
     "compose": "_composition",
     "count_rows": "_frames",
     "demo_schema": "_demo",

@@ -65,8 +65,9 @@ def write_folder(
         raise EnvironmentFailure(f"Cannot write the release to {path}: {failed.strerror or 'the disk failed'}.")
 
 
-def check_free(path: Path) -> None:
-    """Refuse a path that a release cannot be written to."""
+def check_free(path: str | Path) -> None:
+    """Refuse a path that a release cannot be written to: it exists, or its parent does not."""
+    path = Path(path)
     if path.exists() or path.is_symlink():
         raise InputError(f"{path} exists already; a release is never written over anything. Choose another folder.")
     if not path.absolute().parent.is_dir():
@@ -89,7 +90,9 @@ def _write(
             write_parquet(frame, folder / name, inside)
         else:
             write_csv(frame, folder / name)
-    texts["datapackage.json"] = _text(_datapackage(plan, certificate, folder, names))  # last: it makes a folder a release
+    texts["datapackage.json"] = _text(
+        _datapackage(plan, certificate, folder, names)
+    )  # last: it makes a folder a release
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     for file in folder.iterdir():
@@ -125,7 +128,6 @@ def _datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Sequ
                 "format": name.rpartition(".")[2],
                 "mediatype": "application/vnd.apache.parquet" if name.endswith(".parquet") else "text/csv",
                 **({} if name.endswith(".parquet") else {"encoding": "utf-8"}),
-                "bytes": (folder / name).stat().st_size,
                 "hash": f"sha256:{_sha256(folder / name)}",
                 "schema": {"fields": fields, "missingValues": [""]},
             }

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from ._errors import PlanError
-from ._explain import promises
+from ._explain import promises, void_reasons
 from ._plan import Plan
 from ._privacy import float_below, round_down, round_up
 
@@ -50,19 +50,10 @@ class Certificate:
     @classmethod
     def of(cls, plan: Plan, rows: int, *, private: bool) -> Certificate:
         """The certificate of ``rows`` rows released with ``plan``; ``private`` as the randomness says."""
-        void = []
+        void = void_reasons(plan)
         if not private:
             void.append("The rows were randomised from a seed: anyone who has it can undo the randomisation.")
-        if plan.data_dependent:
-            void.append("A transition matrix was computed from the private table.")
-        if plan.schema.drafted:
-            void.append(
-                "The declared values were read off the private table and nobody has confirmed that they are public knowledge."
-            )
-        passed = [attribute.name for attribute in plan.schema.passed]
-        only_passed = bool(passed) and not void
-        if passed:
-            void.append(f"Columns are released as they are: {', '.join(passed)}. What links to them can be learned from them.")
+        only_passed = bool(plan.schema.passed) and len(void) == 1
         unbounded = plan.epsilon_unbounded
         return cls(
             plan_digest=plan.digest,
@@ -149,7 +140,11 @@ def _outside(plan: Plan, rows: int) -> list[str]:
             "so only if, to the adversary, every person was equally likely to be missing."
         )
     if plan.count_noise is not None:
-        notes.append("Rows dropped and dummy rows added to hide the record count: estimates refer to the released rows.")
+        notes.append(
+            "Rows dropped and dummy rows added to hide the record count: estimates refer to the released rows."
+        )
+        if rows < plan.records:
+            notes.append("The noisy number of rows fell below the planned one, so k is a little lower than planned.")
     return notes
 
 

@@ -1,8 +1,12 @@
-"""A plan in plain sentences, for the person who has to sign it."""
+"""A plan in plain sentences, for the person who has to sign it.
+
+Numbers that are claims are rounded to the safe side here too: bounds up, k down.
+"""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ._blocks import Block, Retention
@@ -14,11 +18,33 @@ if TYPE_CHECKING:
 
 def explain(plan: Plan) -> str:
     """What is done and what is promised."""
-    done = [_done(block) for block in plan.blocks]
-    lines = ["What is done", *done, _order(plan), "", "What is promised", *promises(plan)]
-    return "\n".join(
-        f"  {line}" if i and line and not line.startswith("What is") else line for i, line in enumerate(lines)
-    )
+    void = void_reasons(plan)
+    promised = promises(plan)
+    if void:
+        promised = ["Nothing, as the plan stands:", *void, "Without that it would be:", *promised]
+    lines = [
+        "What is done",
+        *(f"  {_done(block)}" for block in plan.blocks),
+        f"  {_order(plan)}",
+        "",
+        "What is promised",
+    ]
+    return "\n".join([*lines, *(f"  {sentence}" for sentence in promised)])
+
+
+def void_reasons(plan: Plan) -> list[str]:
+    """What in the plan itself takes the guarantee away, a sentence each."""
+    reasons = []
+    if plan.data_dependent:
+        reasons.append("A transition matrix was computed from the private table.")
+    if plan.schema.drafted:
+        reasons.append(
+            "The declared values were read off the private table and nobody has confirmed that they are public knowledge."
+        )
+    if plan.schema.passed:
+        names = ", ".join(attribute.name for attribute in plan.schema.passed)
+        reasons.append(f"Columns are released as they are: {names}. What links to them can be learned from them.")
+    return reasons
 
 
 def promises(plan: Plan, records: int | None = None) -> list[str]:
@@ -27,7 +53,7 @@ def promises(plan: Plan, records: int | None = None) -> list[str]:
     k, epsilon = plan.k_for(rows), plan.epsilon
     sentences = [
         f"Whatever an outsider already knows, nobody can link a released row to a person with more than "
-        f"1/k = {_percent(1 / k)} confidence: the release of {rows:,} rows is Pk-anonymous with k = {round_down(k)}."
+        f"1/k = {_percent_above(1 / k)} confidence: the release of {rows:,} rows is Pk-anonymous with k = {round_down(k)}."
     ]
     if math.isinf(epsilon):
         sentences.append(
@@ -36,7 +62,7 @@ def promises(plan: Plan, records: int | None = None) -> list[str]:
     else:
         sentences.append(
             f"It is differentially private with epsilon = {round_up(epsilon)}: whether a person's record says one thing or "
-            f"another changes the probability of any outcome by a factor of at most {_factor(epsilon)}."
+            f"another changes the probability of any outcome by a factor of at most {_factor_above(plan)}."
         )
     if plan.epsilon_unbounded is not None:
         sentences.append(
@@ -48,29 +74,38 @@ def promises(plan: Plan, records: int | None = None) -> list[str]:
 
 def _done(block: Block) -> str:
     names = " and ".join(f"'{name}'" for name in block.attributes)
-    if isinstance(block, Retention):
-        together = " together" if len(block.attributes) > 1 else ""
-        kept = _percent(block.exact_rho)
-        size = block.unit.size
-        what = "allowed combinations" if len(block.attributes) > 1 else "values"
-        return (
-            f"{names}: kept{together} in {kept} of the rows, else replaced by a uniform draw from its {size:,} {what}."
-        )
     together = " together" if len(block.attributes) > 1 else ""
+    if isinstance(block, Retention):
+        what = "allowed combinations" if together else "values"
+        return (
+            f"{names}: kept{together} in {100 * float(block.exact_rho):.3g}% of the rows, else replaced by a uniform draw "
+            f"from the {block.unit.size:,} {what}."
+        )
     return f"{names}: randomised{together} with the published probabilities of a block of the kind '{block.kind}'."
 
 
 def _order(plan: Plan) -> str:
     count = ""
     if plan.count_noise is not None:
-        count = f"The number of rows is changed by a random amount (p = {plan.count_noise.p}): rows are dropped or dummy rows added. "
+        count = (
+            f"The number of rows is changed by a random amount (p = {plan.count_noise.p}): rows are dropped or dummy rows "
+            "added. "
+        )
     return count + "Then the rows are put in a uniformly random order."
 
 
-def _percent(share: object) -> str:
-    return f"{100 * float(share):.3g}%"  # type: ignore[arg-type]  # a Fraction or a float
+def _percent_above(share: Fraction) -> str:
+    """A share in percent with at least three digits, rounded up."""
+    digits = max(0, 2 - math.floor(math.log10(100 * float(share)))) if share < 1 else 0
+    return f"{round_up(100 * share, digits)}%"
 
 
-def _factor(epsilon: float) -> str:
-    factor = math.exp(epsilon) if epsilon < 700 else math.inf
-    return f"{factor:,.3g}" if factor < 1e6 else f"{factor:.2g}"
+def _factor_above(plan: Plan) -> str:
+    """e^eps with at least three digits, rounded up."""
+    ratio = plan.epsilon_ratio or Fraction(1)
+    digits = 2 if ratio < 10 else 1 if ratio < 100 else 0
+    text = round_up(ratio, digits)
+    if len(text) <= 9:
+        return text
+    zeros = len(text) - 3
+    return f"{-(-math.ceil(ratio) // 10**zeros)}e{zeros}"

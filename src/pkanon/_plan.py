@@ -2,8 +2,8 @@
 
 A published plan never changes meaning. Its file holds integers and texts, no floats; unknown keys,
 kinds and versions are refused, because they might change what the plan promises; the digest is over
-the canonical text of the whole file. ``approx`` entries are for readers without our code: they are
-ignored here and change nothing but the digest.
+the canonical text of the plan as it is written here. ``approx`` entries are for readers without our
+code: they are computed anew and never read.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Plan:
         object.__setattr__(self, "schema", Schema(self.schema.attributes, drafted=self.schema.drafted))
         object.__setattr__(self, "blocks", tuple(self.blocks))
         object.__setattr__(self, "asked", dict(self.asked))
-        if not isinstance(self.records, int) or not 1 <= self.records <= LARGEST_RECORDS:
+        if type(self.records) is not int or not 1 <= self.records <= LARGEST_RECORDS:
             raise PlanError(f"records = {self.records}: a plan is for 1 to 2^53 records.")
         planned = sorted(name for block in self.blocks for name in block.attributes)
         declared = sorted(attribute.name for attribute in self.schema.randomised)
@@ -180,17 +180,20 @@ class Plan:
         known = {"format", "records", "count_noise", "asked", "attributes", "units", "blocks", "domains"}
         if unknown := sorted(set(data) - known):
             raise PlanError(f"The plan has the unknown key '{unknown[0]}'; a newer version of pkanon may have made it.")
-        schema = Schema(
-            [Attribute.from_json(item) for item in data["attributes"]], drafted=data.get("domains") == "drafted"
-        )
+        if data.get("domains", "drafted") != "drafted":
+            raise PlanError("The plan is damaged: 'domains' can only say \"drafted\".")
+        schema = Schema([Attribute.from_json(item) for item in data["attributes"]], drafted="domains" in data)
         units = [_unit(item, schema) for item in data["units"]]
         noise = data["count_noise"]
         asked = data["asked"]
         if not all(isinstance(value, str) for value in asked.values()):
             raise PlanError("The plan is damaged: 'asked' must hold texts.")
+        blocks = tuple(block_from_json(item, units) for item in data["blocks"])
+        if tuple(unit for block in blocks for unit in block.units) != tuple(units):
+            raise PlanError("The plan is damaged: its blocks do not use its units one after the other.")
         return cls(
             schema=schema,
-            blocks=tuple(block_from_json(item, units) for item in data["blocks"]),
+            blocks=blocks,
             records=data["records"],
             asked=asked,
             count_noise=None if noise is None else CountNoise(Fraction(noise["p"])),

@@ -80,9 +80,11 @@ def round_down(value: Fraction, digits: int = 4) -> str:
     return _decimal(math.floor(value * 10**digits), digits)
 
 
-def round_up(value: float, digits: int = 4) -> str:
+def round_up(value: float | Fraction, digits: int = 4) -> str:
     """A number >= 0 as a decimal text, rounded up: for eps. An infinite one says "unbounded"."""
-    return "unbounded" if math.isinf(value) else _decimal(math.ceil(Fraction(value) * 10**digits), digits)
+    if isinstance(value, float) and math.isinf(value):
+        return "unbounded"
+    return _decimal(math.ceil(Fraction(value) * 10**digits), digits)
 
 
 def _decimal(scaled: int, digits: int) -> str:

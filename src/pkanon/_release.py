@@ -113,7 +113,12 @@ def release(
         rows += change
     records = Records([column.dtype for column in columns], len(columns[0]))
     randomise(
-        plan.blocks, columns, source, out=records.columns, threads=threads, progress=lambda done: told("randomising", done)
+        plan.blocks,
+        columns,
+        source,
+        out=records.columns,
+        threads=threads,
+        progress=lambda done: told("randomising", done),
     )
     del columns
     told("shuffling", 0.0)
@@ -135,11 +140,14 @@ def check(
     plan: Plan,
     *,
     allow_fewer: bool = False,
+    allow_pass: bool = False,
+    data_dependent: bool = False,
     text: TextFormat | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Raise what :func:`release` would raise because of ``table``; release nothing."""
+    """Raise what :func:`release` would raise with the same arguments; release nothing."""
     told = progress or _quiet
+    _refuse_plan(plan, allow_pass=allow_pass, data_dependent=data_dependent)
     encoded = encode(table, plan.schema, text=text or TextFormat(), progress=lambda done: told("reading", done))
     _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
     _unit_columns(plan, encoded)

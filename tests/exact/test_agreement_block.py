@@ -10,12 +10,13 @@ from fractions import Fraction
 from math import prod
 
 import numpy as np
-import pkanon as pk
 import pytest
 from agreement import Agreement
 from brute import highest_likelihood_ratio, highest_posterior
 from dense import declared_words, naive_anonymity_ratio, naive_epsilon_ratio, unit_of
 from listed import ByStream
+
+import pkanon as pk
 from pkanon._blocks import Retention
 from pkanon._keystream import Keystream, Seeded, block_stream
 from pkanon._randomise import randomise

@@ -8,11 +8,12 @@ from decimal import Decimal
 from fractions import Fraction
 from math import comb, prod
 
-import pkanon as pk
 import pytest
 from brute import highest_posterior, links, mixed_posterior, releases, tables
-from digits import ln
 from dense import kron, matrix_of, realised_words, unit_of
+from digits import ln
+
+import pkanon as pk
 from pkanon._blocks import Retention
 from pkanon._privacy import hidden_count_ratio
 
@@ -82,7 +83,9 @@ def test_redrawn_and_reshuffled_releases_keep_the_k_of_each(block, seed):
         k = 1 + (records - 1) * block.anonymity_ratio
         every = list(tables(2, records))
         priors = [{table: 1} for table in every]
-        priors += [{t: draw.randint(1, 1000) for t in draw.sample(every, draw.randint(2, len(every)))} for _ in range(20)]
+        priors += [
+            {t: draw.randint(1, 1000) for t in draw.sample(every, draw.randint(2, len(every)))} for _ in range(20)
+        ]
         highest = Fraction(0)
         for first, second in itertools.product(releases(2, records), repeat=2):
             evidence = {table: links(matrix, table, second)[0] for table in every}

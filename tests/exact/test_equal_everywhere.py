@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from dense import matrix_of, unit_of
 from pipeline import reference_rows, released
+
 from pkanon._blocks import Matrix, Retention
 from pkanon._keystream import Keystream, Seeded
 from pkanon._randomise import randomise
@@ -96,7 +97,9 @@ def test_progress_rises_to_one(seed):
     codes = [np.zeros(1000, np.uint8), np.zeros(1000, np.uint16)]
     for threads in (1, 3):
         seen = []
-        randomise(blocks, codes, Keystream(Seeded(seed).key()), out=codes, piece=64, threads=threads, progress=seen.append)
+        randomise(
+            blocks, codes, Keystream(Seeded(seed).key()), out=codes, piece=64, threads=threads, progress=seen.append
+        )
         assert seen == sorted(seen)
         assert len(seen) == 2 * 16  # two blocks of ceil(1000/64) pieces
         assert seen[-1] == 1.0

@@ -4,10 +4,11 @@ import itertools
 import math
 
 import numpy as np
-import pkanon as pk
 import pytest
 from blocks import BLOCKS, dense_on, sizes_of, subsets
 from dense import matrix_of, unit_of
+
+import pkanon as pk
 from pkanon._blocks import Retention
 
 
@@ -119,7 +120,8 @@ def test_the_squared_error_of_every_table_of_three_records(blocks, names):
 
 
 @pytest.mark.parametrize(
-    ("blocks", "names"), [((FORBIDDING,), ("c",)), ((FORBIDDING,), ("d",)), ((MATRIX,), ("e",)), ((FORBIDDING, MATRIX), ("d", "e"))]
+    ("blocks", "names"),
+    [((FORBIDDING,), ("c",)), ((FORBIDDING,), ("d",)), ((MATRIX,), ("e",)), ((FORBIDDING, MATRIX), ("d", "e"))],
 )
 def test_a_bound_holds_for_every_table_and_is_reached(blocks, names):
     records = 2
@@ -128,7 +130,8 @@ def test_a_bound_holds_for_every_table_and_is_reached(blocks, names):
     sizes = {name: size for block in blocks for name, size in sizes_of(block).items()}
     cells = itertools.product(*(range(sizes[name]) for name in names))
     errors = [
-        expected_squared_error(blocks, names, table) for table in itertools.combinations_with_replacement(cells, records)
+        expected_squared_error(blocks, names, table)
+        for table in itertools.combinations_with_replacement(cells, records)
     ]
     assert max(errors) == pytest.approx(prediction.rmse**2 * prediction.cells, rel=1e-10)
     assert min(errors) < max(errors) * 0.999

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from dense import declared_words, matrix_of, realised_words, unit_of
 from listed import Listed, stepped
+
 from pkanon._blocks import Matrix, Retention
 from pkanon._randomise import randomise
 from pkanon._schema import code_dtype
@@ -132,14 +133,22 @@ def test_words_are_fetched_by_the_number_of_the_record():
 
 def boundary_words(starts, width):
     """The words on both sides of every boundary, and both ends of all words."""
-    near = {start + step for start in starts for step in (-2, -1, 0, 1)} | {0, 1, 2 ** (width - 1), 2**width - 2, 2**width - 1}
+    near = {start + step for start in starts for step in (-2, -1, 0, 1)} | {
+        0,
+        1,
+        2 ** (width - 1),
+        2**width - 2,
+        2**width - 1,
+    }
     return sorted(word for word in near if 0 <= word < 2**width)
 
 
 def run(block, code, words):
     dtype = code_dtype(block.unit.size)
     out = [np.empty(len(words), dtype)]
-    randomise([block], [np.full(len(words), code, dtype)], Listed(np.array(words, np.uint64)), out=out, piece=5, threads=1)
+    randomise(
+        [block], [np.full(len(words), code, dtype)], Listed(np.array(words, np.uint64)), out=out, piece=5, threads=1
+    )
     assert out[0].dtype == dtype
     return out[0].tolist()
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from dense import unit_of
 from listed import ByStream
+
 from pkanon._hidden_count import draw_change, dummy_columns
 from pkanon._keystream import COUNT_STREAM, dummy_stream
 

@@ -9,11 +9,12 @@ import itertools
 from functools import reduce
 
 import numpy as np
-import pkanon as pk
 import pytest
 from agreement import Agreement
 from blocks import BLOCKS, BUNDLE, dense_on, sizes_of, subsets
 from dense import declared_words, matrix_of, unit_of
+
+import pkanon as pk
 from pkanon._blocks import Retention
 
 TOLERANCE = 1e-10
@@ -119,7 +120,15 @@ ACROSS = (
 
 
 @pytest.mark.parametrize(
-    "names", [("a", "d"), ("d", "b", "a"), ("c", "d", "b"), ("f", "c", "a"), ("e", "d", "c", "b"), ("b", "f", "a", "e", "c", "d")]
+    "names",
+    [
+        ("a", "d"),
+        ("d", "b", "a"),
+        ("c", "d", "b"),
+        ("f", "c", "a"),
+        ("e", "d", "c", "b"),
+        ("b", "f", "a", "e", "c", "d"),
+    ],
 )
 def test_passes_across_blocks_are_a_kronecker_product(names, seed):
     draw = np.random.default_rng(seed)
@@ -130,7 +139,9 @@ def test_passes_across_blocks_are_a_kronecker_product(names, seed):
     grouped = [tuple(n for n in sizes_of(block) if n in names) for block in ACROSS]
     parts = [dense_on(block, own) for block, own in zip(ACROSS, grouped) if own]
     in_order = [name for own in grouped for name in own]
-    possible = reduce(np.multiply.outer, [_mask(cells, sizes, own) for (cells, _), own in zip(parts, [g for g in grouped if g])])
+    possible = reduce(
+        np.multiply.outer, [_mask(cells, sizes, own) for (cells, _), own in zip(parts, [g for g in grouped if g])]
+    )
     for name, matrix_for in PASSES.items():
         dense = reduce(np.kron, [matrix_for(a, np.linalg.inv(a)) for _, a in parts])
         flat = draw.uniform(0, 3, possible.size) * possible.ravel()

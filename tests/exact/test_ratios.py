@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dense import matrix_of, naive_anonymity_ratio, naive_epsilon_ratio, unit_of
+
 from pkanon._blocks import Matrix, Retention, TransitionMatrix
 from pkanon._blocks.ratios import anonymity_ratio, epsilon_ratio
 

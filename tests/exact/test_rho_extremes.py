@@ -3,12 +3,19 @@
 from decimal import Decimal
 from fractions import Fraction
 
-import pkanon as pk
 import pytest
 from digits import budget_of_k, rho_for_budget
 
+import pkanon as pk
+
 CENSUS = [2, 18, 12, 3, 3, 18, 20]
-SIZES = {"two values": [2], "the paper": [2, 5, 10], "census": CENSUS, "60 attributes": [2, 3, 7] * 20, "10^6 values": [10**6]}
+SIZES = {
+    "two values": [2],
+    "the paper": [2, 5, 10],
+    "census": CENSUS,
+    "60 attributes": [2, 3, 7] * 20,
+    "10^6 values": [10**6],
+}
 
 
 def close(value, reference):
@@ -74,12 +81,18 @@ def test_a_huge_epsilon_is_an_answer_or_a_refusal(epsilon):
 
 @pytest.mark.parametrize("sizes", [[], [1], [2, 1], [2.5], [0], [-3]])
 def test_sizes_that_are_no_sizes_are_refused(sizes):
-    for solve in (lambda: pk.rho_from_k(2, 10, sizes), lambda: pk.rho_from_epsilon(1, sizes), lambda: pk.rho_from_k(1, 10, sizes)):
+    for solve in (
+        lambda: pk.rho_from_k(2, 10, sizes),
+        lambda: pk.rho_from_epsilon(1, sizes),
+        lambda: pk.rho_from_k(1, 10, sizes),
+    ):
         with pytest.raises(pk.TargetError):
             solve()
 
 
-@pytest.mark.parametrize(("k", "records"), [(0.5, 10), (11, 10), (2, 1), (float("nan"), 10), (2, 0), (2, 1.5), ("x", 3), (True, 3)])
+@pytest.mark.parametrize(
+    ("k", "records"), [(0.5, 10), (11, 10), (2, 1), (float("nan"), 10), (2, 0), (2, 1.5), ("x", 3), (True, 3)]
+)
 def test_targets_that_are_no_targets_are_refused(k, records):
     with pytest.raises(pk.TargetError):
         pk.rho_from_k(k, records, [2])

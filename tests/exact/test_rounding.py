@@ -7,10 +7,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
-import pkanon as pk
 import pytest
 from dense import naive_anonymity_ratio, naive_epsilon_ratio, unit_of
 from digits import exp, ln
+
+import pkanon as pk
 from pkanon._blocks import Retention
 from pkanon._privacy import epsilon_of, exp_below, float_below, k_of, log_above, round_down, round_up
 
@@ -70,7 +71,9 @@ def test_k_is_printed_rounded_down(value, digits, text):
     assert Fraction(text) <= value
 
 
-@pytest.mark.parametrize(("value", "text"), [(1.00001, "1.0001"), (2.0, "2"), (0.1, "0.1001"), (math.inf, "unbounded"), (1e-9, "0.0001")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(1.00001, "1.0001"), (2.0, "2"), (0.1, "0.1001"), (math.inf, "unbounded"), (1e-9, "0.0001")]
+)
 def test_epsilon_is_printed_rounded_up(value, text):
     # 0.1 as a float is a little above 1/10, so four digits must say 0.1001
     assert round_up(value) == text
@@ -144,7 +147,8 @@ def test_k_of_needs_records(records):
 
 
 @pytest.mark.parametrize(
-    "matrices", [[], [[[1, 0]]], [[[0.5, 0.6], [0.5, 0.5]]], [[[-0.5, 1.5], [0.5, 0.5]]], [[[float("nan"), 1], [0, 1]]], [[["a"]]]]
+    "matrices",
+    [[], [[[1, 0]]], [[[0.5, 0.6], [0.5, 0.5]]], [[[-0.5, 1.5], [0.5, 0.5]]], [[[float("nan"), 1], [0, 1]]], [[["a"]]]],
 )
 def test_what_is_no_transition_matrix_is_refused(matrices):
     for claim in (lambda: k_of(matrices, 10), lambda: epsilon_of(matrices)):

@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from listed import ByStream
+
 from pkanon._keystream import ORDER_STREAM, Keystream, Seeded
 from pkanon._shuffle import Records, draw_order
 
@@ -68,7 +69,9 @@ def test_all_orders_equally_often_through_ties(shift):
     orders = Counter(
         tuple(draw_order(3, rounds_of(words)).tolist())
         for words in itertools.product(
-            itertools.product(small, repeat=3), itertools.product(small, repeat=3), itertools.permutations([0, 1 << shift, 2 << shift])
+            itertools.product(small, repeat=3),
+            itertools.product(small, repeat=3),
+            itertools.permutations([0, 1 << shift, 2 << shift]),
         )
     )
     assert orders == dict.fromkeys(itertools.permutations(range(3)), 8 * 8 * 6 // 6)
@@ -91,7 +94,10 @@ def test_the_order_is_a_sort_of_the_order_words(rows, seed):
 def test_ties_across_the_pieces_of_the_sort(rows, seed):
     # pairs of rows share the high bits of their words and differ in the lowest bit only
     draw = np.random.default_rng(seed)
-    words = [(draw.permutation(rows) // 2 * 2**20 + draw.integers(0, 2, rows)).tolist(), draw.permutation(rows).tolist()]
+    words = [
+        (draw.permutation(rows) // 2 * 2**20 + draw.integers(0, 2, rows)).tolist(),
+        draw.permutation(rows).tolist(),
+    ]
     assert draw_order(rows, rounds_of(words)).tolist() == sorted_by_rounds(words)
 
 

@@ -10,10 +10,11 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
-import pkanon as pk
 import pytest
 from brute import highest_likelihood_ratio, highest_posterior, links, mixed_posterior, releases, tables
 from dense import kron, matrix_of, realised_words, unit_of
+
+import pkanon as pk
 from pkanon._blocks import Retention
 
 A3 = unit_of(3)

@@ -5,8 +5,9 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
-import pkanon as pk
 import pytest
+
+import pkanon as pk
 from pkanon._blocks import Retention
 from pkanon._privacy import hidden_count_ratio, log_above
 from pkanon._schema import Unit

@@ -37,7 +37,9 @@ def test_unknown_names_are_refused():
 
 def test_import_is_light():
     code = "import sys, pkanon; print([m for m in ('numpy', 'polars', 'scipy', 'click', 'rich') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )
 
 
 def test_planning_loads_neither_polars_nor_scipy():
@@ -45,4 +47,6 @@ def test_planning_loads_neither_polars_nor_scipy():
         "import sys, pkanon as pk; s = pk.Schema([pk.Attribute('sex', ['F', 'M'])]); pk.plan(s, records=100, k=2).explain();"
         "print([m for m in ('polars', 'scipy') if m in sys.modules])"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+
 from pkanon._blocks import Block
 from pkanon._blocks.base import word_dtype
 from pkanon._schema import Unit

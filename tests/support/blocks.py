@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 from agreement import Agreement
 from dense import declared_words, marginal, matrix_of, unit_of
+
 from pkanon._blocks import Retention
 
 RULES = (((0,), (1, 2), ()), ((1,), (0,), (1,)))

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 from listed import Listed
+
 from pkanon._blocks import Matrix, Retention
 from pkanon._randomise import randomise
 from pkanon._schema import Unit, code_dtype

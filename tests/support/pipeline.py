@@ -5,6 +5,7 @@ import functools
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES256
 from cryptography.hazmat.primitives.ciphers.modes import ECB
+
 from pkanon._blocks import Matrix, Retention
 from pkanon._randomise import randomise
 from pkanon._shuffle import Records, draw_order

@@ -134,7 +134,7 @@ class Block(ABC):
 
 def check_width(width: int) -> None:
     """Refuse word widths that no sampler has."""
-    if width not in WIDTHS:
+    if type(width) is not int or width not in WIDTHS:
         raise PlanError(f"A block has words of {width} bits; {', '.join(map(str, WIDTHS))} are known.")
 
 
@@ -143,6 +143,21 @@ def check_keys(data: Mapping[str, Any], known: Sequence[str]) -> None:
     for key in data:
         if key not in known:
             raise PlanError(f"A block of kind '{data.get('kind')}' has the unknown key '{key}'.")
+
+
+def unit_at(data: Mapping[str, Any], units: Sequence[Unit]) -> Unit:
+    """The unit that a block of a plan file names by its position."""
+    position = data["unit"]
+    if type(position) is not int or not 0 <= position < len(units):
+        raise PlanError(f"A block of kind '{data.get('kind')}' names a unit that the plan does not have.")
+    return units[position]
+
+
+def whole_number(text: Any) -> int:
+    """The integer in a text of a plan file: digits and nothing else."""
+    if not (isinstance(text, str) and text.isascii() and text.isdigit()):
+        raise PlanError("A block of the plan holds something else where a text of digits must be.")
+    return int(text)
 
 
 def word_dtype(width: int) -> type[np.unsignedinteger[Any]]:

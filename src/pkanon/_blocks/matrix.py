@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._errors import PlanError
 from .._schema import Codes, Unit
 from . import ratios
-from .base import Axes, Block, Counts, Words, check_keys, check_width, word_dtype
+from .base import Axes, Block, Counts, Words, check_keys, check_width, unit_at, whole_number, word_dtype
 
 LARGEST_MATRIX = 1024
 SINGULAR = 1e12
@@ -236,5 +236,7 @@ class Matrix(Block):
     @classmethod
     def from_json(cls, data: Mapping[str, Any], units: Sequence[Unit]) -> Matrix:
         check_keys(data, ("kind", "unit", "width", "rows", "data_dependent", "approx"))
-        rows = tuple(tuple(int(entry) for entry in row) for row in data["rows"])
-        return cls(units[data["unit"]], rows, data["width"], data["data_dependent"])
+        if not isinstance(data["data_dependent"], bool):
+            raise PlanError("A matrix block must say whether it is data_dependent: true or false.")
+        rows = tuple(tuple(whole_number(entry) for entry in row) for row in data["rows"])
+        return cls(unit_at(data, units), rows, data["width"], data["data_dependent"])

@@ -38,8 +38,8 @@ def epsilon_ratio(entries: Entries, sums: Sequence[Fraction] | None = None) -> F
     whole = np.log(positive) - np.log([float(total) for total in sums])[:, None]
     largest = Fraction(1)
     for column, logs in zip(positive.T.tolist(), whole.T):
-        high = np.flatnonzero(logs >= logs.max() - NEAR_TIE)
-        low = np.flatnonzero(logs <= logs.min() + NEAR_TIE)
+        high = np.flatnonzero(logs >= logs.max() - NEAR_TIE).tolist()
+        low = np.flatnonzero(logs <= logs.min() + NEAR_TIE).tolist()
         top = max(Fraction(column[u]) / sums[u] for u in high)
         largest = max(largest, top / min(Fraction(column[u]) / sums[u] for u in low))
     return largest

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from .._errors import PlanError
 from .._schema import Codes, Unit
-from .base import Axes, Block, Counts, Words, check_keys, check_width, word_dtype
+from .base import Axes, Block, Counts, Words, check_keys, check_width, unit_at, whole_number, word_dtype
 
 
 @dataclass(frozen=True)
@@ -171,4 +171,4 @@ class Retention(Block):
     @classmethod
     def from_json(cls, data: Mapping[str, Any], units: Sequence[Unit]) -> Retention:
         check_keys(data, ("kind", "unit", "width", "replace", "approx"))
-        return cls(units[data["unit"]], int(data["replace"]), data["width"])
+        return cls(unit_at(data, units), whole_number(data["replace"]), data["width"])

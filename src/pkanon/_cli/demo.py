@@ -14,7 +14,9 @@ from .shared import json_option, print_json, progress_bar, say
 
 @click.command()
 @click.option("--k", default="2", metavar="K", show_default=True, help="Pk-anonymity: at least this k.")
-@click.option("-o", "--output", type=click.Path(), help="The folder to write [default: pkanon-demo, numbered if it exists].")
+@click.option(
+    "-o", "--output", type=click.Path(), help="The folder to write [default: pkanon-demo, numbered if it exists]."
+)
 @json_option
 def command(k: str, output: str | None, as_json: bool) -> None:
     """Take the embedded table of 2,458,285 synthetic census rows to a release.
@@ -34,8 +36,13 @@ def command(k: str, output: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"folder": str(folder), "classical_k": raw, "certificate": release.certificate.to_json()})
         return
-    say(f"The table: {table.height:,} people (synthetic, modelled on the 1990 US census), {len(names)} columns: {', '.join(names)}.")
-    say(f"As it is, its classical k is {raw}: " + ("somebody is unique in it and can be found." if raw == 1 else "nobody is unique."))
+    say(
+        f"The table: {table.height:,} people (synthetic, modelled on the 1990 US census), {len(names)} columns: {', '.join(names)}."
+    )
+    say(
+        f"As it is, its classical k is {raw}: "
+        + ("somebody is unique in it and can be found." if raw == 1 else "nobody is unique.")
+    )
     say()
     say("What was done, without looking at any value:")
     kept = {name: rho for name, rho in plan.rho.items() if rho is not None}

@@ -9,7 +9,7 @@ import click
 
 import pkanon as pk
 
-from .shared import json_option, print_json, print_table, say, target_options
+from .shared import DEFAULT_DESIGN, json_option, print_json, print_table, say, target_options
 
 
 @click.command()
@@ -17,12 +17,22 @@ from .shared import json_option, print_json, print_table, say, target_options
 @click.option("--records", type=int, metavar="N", help="How many rows will be released.")
 @target_options
 @click.option("--table", "tables", multiple=True, metavar="A,B", help="A cross-tabulation to predict; repeat for more.")
-@click.option("--matrix", "matrices", multiple=True, metavar="NAME=FILE", help="Fix an attribute's transition matrix (CSV).")
 @click.option(
-    "--data-matrix", "data_matrices", multiple=True, metavar="NAME=FILE", help="The same, computed from the private table."
+    "--matrix", "matrices", multiple=True, metavar="NAME=FILE", help="Fix an attribute's transition matrix (CSV)."
 )
 @click.option(
-    "--invariant", type=(str, float, str), multiple=True, metavar="NAME RHO FILE", help="Invariant PRAM from marginal counts (CSV)."
+    "--data-matrix",
+    "data_matrices",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="The same, computed from the private table.",
+)
+@click.option(
+    "--invariant",
+    type=(str, float, str),
+    multiple=True,
+    metavar="NAME RHO FILE",
+    help="Invariant PRAM from marginal counts (CSV).",
 )
 @click.option("-o", "--output", type=click.Path(), help="Write the plan to this file.")
 @json_option
@@ -31,7 +41,7 @@ def command(
     records: int | None,
     k: str | None,
     epsilon: str | None,
-    design: str,
+    design: str | None,
     hide_count: str | None,
     tables: tuple[str, ...],
     matrices: tuple[str, ...],
@@ -49,41 +59,45 @@ def command(
     Example: pkanon plan people.toml --records 100000 --k 100 --epsilon 3.5 -o plan.json
     """
     if schema.endswith(".json"):
+        given_too = (records, k, epsilon, design, hide_count, output, *matrices, *data_matrices, *invariant)
+        if any(option is not None for option in given_too):
+            raise pk.InputError(
+                f"{schema} is a plan and says everything; leave out all options but --table and --json."
+            )
         chosen = pk.read_plan(schema)
         designs: dict[str, pk.Plan | str] = {chosen.asked.get("design", "by hand"): chosen}
     else:
-        declared = pk.read_schema(schema)
         if records is None:
             raise pk.InputError("Say how many rows will be released: --records N.")
+        target = {"records": records, "k": k, "epsilon": epsilon, "hide_count": hide_count}
         given = _matrices(matrices, data_matrices, invariant)
-        designs = {}
-        for name in pk.DESIGNS:
-            try:
-                designs[name] = pk.plan(
-                    declared, records=records, k=k, epsilon=epsilon, design=name, matrices=given, hide_count=hide_count
-                )
-            except pk.TargetError as error:
-                if name == design:
-                    raise
-                designs[name] = str(error)
-        planned = designs[design]
-        assert isinstance(planned, pk.Plan)  # the chosen design raised if it failed
-        chosen = planned
-        if output is not None:
-            chosen.save(output)
-    wanted = [tuple(table.split(",")) for table in tables] or _default_tables(chosen)
+        chosen, designs = _all_designs(pk.read_schema(schema), design or DEFAULT_DESIGN, target | {"matrices": given})
+    wanted = [tuple(name.strip() for name in table.split(",")) for table in tables] or _default_tables(chosen)
+    for table in wanted:
+        chosen.predict(*table)  # an unknown attribute is refused before anything is written
+    if output is not None:
+        chosen.save(output)
     if as_json:
-        print_json({name: _as_json(plan, wanted) for name, plan in designs.items()} | {"chosen": chosen.asked.get("design")})
+        print_json(
+            {name: _as_json(plan, wanted) for name, plan in designs.items()} | {"chosen": chosen.asked.get("design")}
+        )
         return
     _print(designs, chosen, wanted)
-    if output is not None and not schema.endswith(".json"):
-        say(f"\nWritten to {output}.")
-    if chosen.schema.drafted:
-        click.echo(
-            'warning: the values of this schema are a draft read off the data; set domains = "confirmed" in it once '
-            "somebody has checked them, or the release will claim nothing.",
-            err=True,
-        )
+    if output is not None:
+        say()
+        say(f"Written to {output}.")
+
+
+def _all_designs(schema: pk.Schema, design: str, target: dict[str, Any]) -> tuple[pk.Plan, dict[str, pk.Plan | str]]:
+    """The plan of the chosen design, and for every design its plan or why it cannot be."""
+    chosen = pk.plan(schema, design=design, **target)
+    designs: dict[str, pk.Plan | str] = {}
+    for name in pk.DESIGNS:
+        try:
+            designs[name] = chosen if name == design else pk.plan(schema, design=name, **target)
+        except pk.TargetError as error:
+            designs[name] = str(error)
+    return chosen, designs
 
 
 def _matrices(
@@ -164,7 +178,9 @@ def _print(designs: dict[str, pk.Plan | str], chosen: pk.Plan, tables: list[tupl
     print_table(header, rows)
     say()
     say("kept: the share of rows whose true value is kept; the others get a uniform draw, which may hit it again.")
-    say("error: the expected sum of absolute errors of the unbiased reconstruction of that table, divided by the records.")
+    say(
+        "error: the expected sum of absolute errors of the unbiased reconstruction of that table, divided by the records."
+    )
     for name, reason in designs.items():
         if isinstance(reason, str):
             say(f"{name}: {reason}")

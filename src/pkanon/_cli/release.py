@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 import pkanon as pk
 
-from .shared import json_option, print_json, progress_bar, say, target_options, text_format, text_options
+from .shared import (
+    DEFAULT_DESIGN,
+    json_option,
+    print_json,
+    progress_bar,
+    say,
+    target_options,
+    text_format,
+    text_options,
+)
 
 
 @click.command()
 @click.argument("table", type=click.Path())
 @click.option("--plan", "plan_file", type=click.Path(), help="A plan made by 'pkanon plan'.")
 @click.option("--schema", "schema_file", type=click.Path(), help="In one step: a schema, with --k and/or --epsilon.")
-@click.option("--records", type=int, metavar="N", help="In one step: plan for this many rows [default: the rows of TABLE].")
+@click.option(
+    "--records", type=int, metavar="N", help="In one step: plan for this many rows [default: the rows of TABLE]."
+)
 @target_options
 @click.option("-o", "--output", type=click.Path(), help="The folder to write; it must not exist.")
-@click.option("--format", "file_format", type=click.Choice(["parquet", "csv", "both"]), default="parquet", show_default=True)
+@click.option(
+    "--format", "file_format", type=click.Choice(["parquet", "csv", "both"]), default="parquet", show_default=True
+)
 @click.option("--check", is_flag=True, help="Validate TABLE and the plan; write nothing.")
 @click.option("--allow-fewer", is_flag=True, help="Accept fewer rows than planned; k is then lower.")
 @click.option("--allow-pass", is_flag=True, help="Release 'pass' columns as they are, outside every guarantee.")
@@ -35,7 +46,7 @@ def command(
     records: int | None,
     k: str | None,
     epsilon: str | None,
-    design: str,
+    design: str | None,
     hide_count: str | None,
     output: str | None,
     file_format: str,
@@ -61,11 +72,13 @@ def command(
         raise pk.RefusedError("A seeded release protects nobody: --seed and --seeded-not-private go together.")
     if output is None and not check:
         raise pk.InputError("Name the folder to write with -o, or validate only with --check.")
-    if output is not None and (Path(output).exists() or Path(output).is_symlink()):
-        raise pk.InputError(f"{output} exists already; a release is never written over anything. Choose another folder.")
+    if output is not None and not check:
+        pk.check_free(output)
     if plan_file is not None:
-        if any(option is not None for option in (schema_file, records, k, epsilon, hide_count)):
-            raise pk.InputError("--plan says everything; leave out --schema, --records, --k, --epsilon and --hide-count.")
+        if any(option is not None for option in (schema_file, records, k, epsilon, design, hide_count)):
+            raise pk.InputError(
+                "--plan says everything; leave out --schema, --records, --k, --epsilon, --design and --hide-count."
+            )
         plan = pk.read_plan(plan_file)
     elif schema_file is not None:
         schema = pk.read_schema(schema_file)
@@ -73,13 +86,23 @@ def command(
             if hide_count is not None:
                 raise pk.RefusedError("With --hide-count give a public lower bound on the rows: --records N.")
             records = pk.count_rows(table, text=text)
-        plan = pk.plan(schema, records=records, k=k, epsilon=epsilon, design=design, hide_count=hide_count)
+        plan = pk.plan(
+            schema, records=records, k=k, epsilon=epsilon, design=design or DEFAULT_DESIGN, hide_count=hide_count
+        )
     else:
         raise pk.InputError("Give --plan plan.json, or --schema people.toml with --k or --epsilon.")
 
     with progress_bar() as progress:
         if check:
-            pk.check(table, plan, allow_fewer=allow_fewer, text=text, progress=progress)
+            pk.check(
+                table,
+                plan,
+                allow_fewer=allow_fewer,
+                allow_pass=allow_pass,
+                data_dependent=data_dependent,
+                text=text,
+                progress=progress,
+            )
         else:
             made = pk.release(
                 table,

@@ -11,13 +11,13 @@ import pkanon as pk
 from .shared import json_option, print_json, say, text_format, text_options
 
 WARNING = (
-    "The values in this draft were read off the data. Before it protects anybody, somebody must confirm that they are "
-    "public knowledge, complete, and say nothing about the people in the table"
+    "the values in this draft were read off the data; before it protects anybody, somebody must confirm that they are "
+    'public knowledge. Edit the file, then set domains = "confirmed" in it.'
 )
-HEADER = f"""\
-# DRAFT. {WARNING[:89]}
-# {WARNING[89:]}.
-# Add values that could occur but happen not to; remove or merge rare ones; give every column its role:
+HEADER = """\
+# DRAFT. The values below were read off the data. Before this schema protects anybody, somebody must
+# confirm that they are public knowledge, complete, and say nothing about the people in the table:
+# add values that could occur but happen not to, remove or merge rare ones, and give every column a role:
 #   randomise (default) | id (checked to be unique, then dropped) | drop | pass (released as it is, NOT protected)
 # Then change the next line to: domains = "confirmed". Until then a release made with it claims nothing.
 """
@@ -45,7 +45,9 @@ def command(table: str, output: str | None, delimiter: str | None, encoding: str
         except OSError as error:
             raise pk.InputError(f"Cannot write to {output}: {error.strerror}.") from None
     if as_json:
-        print_json({"attributes": drafted.schema.to_json(), "notes": list(drafted.notes), "confirmed": False, "file": output})
+        print_json(
+            {"attributes": drafted.schema.to_json(), "notes": list(drafted.notes), "confirmed": False, "file": output}
+        )
         return
     if output is None:
         click.echo(text, nl=False)
@@ -53,4 +55,4 @@ def command(table: str, output: str | None, delimiter: str | None, encoding: str
         say(f"Drafted {Path(output).name}: {len(drafted.schema.attributes)} columns.")
         for note in drafted.notes:
             say(f"  {note}")
-    click.echo(f"warning: {WARNING}: edit the file, then set domains = \"confirmed\" in it.", err=True)
+    click.echo(f"warning: {WARNING}", err=True)

@@ -15,13 +15,17 @@ import pkanon as pk
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+DEFAULT_DESIGN = "equal-rho"
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
 def text_options(command: Command) -> Command:
     """--delimiter and --encoding, for verbs that read a table."""
     encoding = click.option("--encoding", metavar="NAME", help="Encoding of a text file [default: utf-8].")
-    delimiter = click.option("--delimiter", metavar="CHAR", help="Delimiter of a text file [default: comma; tab for .tsv].")
+    delimiter = click.option(
+        "--delimiter", metavar="CHAR", help="Delimiter of a text file [default: comma; tab for .tsv]."
+    )
     return delimiter(encoding(command))
 
 
@@ -30,7 +34,7 @@ def target_options(command: Command) -> Command:
     for option in (
         click.option("--hide-count", metavar="P", help="Hide the record count too, with a ratio such as 9/10."),
         click.option(
-            "--design", type=click.Choice(list(pk.DESIGNS)), default="equal-rho", show_default=True, help="How the budget is spent."
+            "--design", type=click.Choice(list(pk.DESIGNS)), help="How the budget is spent [default: equal-rho]."
         ),
         click.option("--epsilon", metavar="E", help="Differential privacy: at most this epsilon."),
         click.option("--k", metavar="K", help="Pk-anonymity: at least this k."),

@@ -5,11 +5,12 @@ source.py     frames of four libraries, text files and Parquet, all read in batc
 textopen.py   delimiter, encoding, compression of a text file;  textfile.py  header, batches, diagnosis
 structure.py  what the bytes of a text file say: quotes, short lines
 check.py      the names of the columns
-convert.py    a column to its declared type;  numbering.py  values to codes;  coder.py  both, for one attribute
+convert.py    a column to its declared type
+numbering.py  numbers, dates, truth values to codes;  texts.py  texts to codes;  coder.py  one attribute
 columns.py    what becomes of a column by its role
 encode.py     a table to codes;  decode.py  codes to a table;  output.py  tables out
 groups.py     the smallest group of equal rows
-draft.py      a schema proposed from a table;  rounding.py  round bins
+draft.py      a schema proposed from a table;  infer.py  the types of its columns;  rounding.py  round bins
 
 polars is imported with this package; pandas, pyarrow and duckdb never are.
 """

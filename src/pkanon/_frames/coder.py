@@ -22,7 +22,7 @@ from .._schema.attribute import Domain
 from .._schema.domain import Bins, Listed, Range
 from .convert import Conversion, conversion
 from .numbering import FAULTY, MISSING, Marked, Numbering, as_number, numbering
-from .textfile import AS_TEXT, Reading
+from .textfile import Reading
 from .texts import TextCodes
 
 _INTEGERS: tuple[tuple[pl.DataType, int, int], ...] = (
@@ -66,15 +66,14 @@ class Coder:
         """What a text file is asked for: the smallest type that takes every declared value."""
         texts = [text for text in self.missing_values if text]  # an empty field is missing anyway
         missing = texts[0] if texts else None
+        # A field that swallowed a line end is no listed value, unless such a thing is listed.
+        listed = self._texts if self.type_name == "text" else texts
+        as_text = Reading(pl.String(), takes_anything=self.other_code is not None or any("\n" in t for t in listed))
         match self.type_name:
-            case "text":
-                # A field that swallowed a line end is no listed value, unless such a thing is listed.
-                anything = self.other_code is not None or any("\n" in text for text in self._texts)
-                return Reading(pl.String(), takes_anything=anything)
-            case "date":
-                return AS_TEXT  # polars' own reader takes 31/12/2024 for a date, too
-            case _ if len(texts) > 1:
-                return AS_TEXT  # polars knows one missing text per column
+            case "text" | "date":  # polars' own reader takes 31/12/2024 for a date, too
+                return as_text
+            case _ if len(texts) > 1:  # polars knows one missing text per column
+                return as_text
             case "integer":
                 return Reading(self._integer, missing)
             case "number":

@@ -44,8 +44,8 @@ def numbering(domain: Domain, extra: Value | None = None) -> Numbering:
 
 
 def compact(table: Marked) -> Marked:
-    """The table in 16 bits where they hold it: half the memory to move."""
-    return table.astype(np.int16) if table.max(initial=0) < 2**15 else table
+    """The table in 16 bits where they hold it, and the two codes that may follow its last one."""
+    return table.astype(np.int16) if table.max(initial=0) + 2 < 2**15 else table
 
 
 def as_number(value: Value) -> int | float:

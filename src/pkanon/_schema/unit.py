@@ -45,7 +45,7 @@ class Unit:
     def __post_init__(self) -> None:
         for rule in self.forbid:
             if len(rule) != len(self.sizes) or any(
-                not isinstance(code, int) or not 0 <= code < size for codes, size in zip(rule, self.sizes) for code in codes
+                type(code) is not int or not 0 <= code < size for codes, size in zip(rule, self.sizes) for code in codes
             ):
                 raise SchemaError(f"A rule that forbids combinations of {self} does not fit its attributes.")
         if math.prod(self.sizes) > (LARGEST_FORBIDDING if self.forbid else LARGEST_UNIT):
@@ -106,7 +106,7 @@ class Unit:
         bad = int(np.count_nonzero(codes < 0))
         if bad:
             raise DataError(
-                f"{bad:,} row{'s' if bad > 1 else ''} hold a combination of "
+                f"{bad:,} row{' holds' if bad == 1 else 's hold'} a combination of "
                 f"{', '.join(self.attributes)} that the schema forbids; correct them or change 'forbid'."
             )
         return codes.astype(code_dtype(self.size))

@@ -1,0 +1,100 @@
+"""A full disk, Ctrl-C and kill -9 in the middle: no folder that looks like a release."""
+
+import resource
+import signal
+import time
+
+import pytest
+
+import pkanon as pk
+
+LARGE = 300_000
+
+
+def look_alikes(folder):
+    """Folders that could be taken for a release."""
+    found = []
+    for path in folder.iterdir():
+        if path.is_dir():
+            try:
+                pk.open_release(path)
+            except pk.PkanonError:
+                if (path / "datapackage.json").exists() and not path.name.endswith(".incomplete"):
+                    found.append(path.name)
+            else:
+                found.append(path.name)
+    return found
+
+
+@pytest.fixture
+def large(place):
+    lines = (place.folder / "people.csv").read_text().splitlines()
+    body = [line.partition(",")[2] for line in lines[1:]]
+    place.write("people.csv", "sex,age,education\n" + "\n".join(body * (LARGE // len(body))) + "\n")
+    place.write(
+        "people.toml",
+        (place.folder / "people.toml").read_text().partition("[attributes.sex]")[2].join(["[attributes.sex]", ""]),
+    )
+    place.write("plan.json", "")
+    (place.folder / "plan.json").unlink()
+    code, _, err = place.run("plan", "people.toml", "--records", "200", "--k", "3", "-o", "plan.json")
+    assert code == 0, err
+    return place
+
+
+def test_no_disk_space(large):
+    def little_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # every write beyond 4 KiB fails, like on a full disk
+
+    process = large.start("release", "people.csv", "--plan", "plan.json", "-o", "out", preexec_fn=little_room)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert large.names() == ["people.csv", "people.toml", "plan.json"]
+
+
+def test_no_disk_space_for_csv(large):
+    def little_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    process = large.start(
+        "release", "people.csv", "--plan", "plan.json", "-o", "out", "--format", "csv", preexec_fn=little_room
+    )
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert err.startswith("error: ")
+    assert large.names() == ["people.csv", "people.toml", "plan.json"]
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
+def test_interrupted_at_any_moment(large, signal_number):
+    """Whenever the signal comes: either the whole release is there, or nothing that looks like one."""
+    outcomes = set()
+    for step, delay in enumerate((0.05, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.1)):
+        process = large.start("release", "people.csv", "--plan", "plan.json", "-o", f"out{step}")
+        time.sleep(delay)
+        process.send_signal(signal_number)
+        out, err = process.communicate(timeout=60)
+        done = process.returncode == 0
+        outcomes.add(done)
+        if done:
+            assert look_alikes(large.folder) == [f"out{step}"]
+            for path in (large.folder / f"out{step}").iterdir():
+                path.unlink()
+            (large.folder / f"out{step}").rmdir()
+        elif not (large.folder / f"out{step}").exists():
+            assert look_alikes(large.folder) == []
+        if signal_number == signal.SIGINT and not done:
+            assert process.returncode in (130, -signal.SIGINT)  # the latter before the program has set itself up
+            assert "Traceback" not in err or process.returncode == -signal.SIGINT
+    assert False in outcomes  # at least one run was interrupted
+
+
+def test_a_pipe_gets_no_progress_bar(place):
+    process = place.start("release", "people.csv", "--plan", "plan.json", "-o", "out")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert err == ""
+    assert "Released 200 rows" in out

@@ -1,0 +1,304 @@
+"""Wrong input: one clear sentence on standard error, exit code 2, nothing written, no value quoted."""
+
+import gzip
+
+import pytest
+
+MARKER = "MARKER7f3a"
+
+
+def refused(place, result, *fragments):
+    code, out, err = result
+    assert code == 2
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1  # one line
+    assert MARKER not in err
+    assert "Traceback" not in err
+    for fragment in fragments:
+        assert fragment in err
+    assert place.names() == ["people.csv", "people.toml", "plan.json"]  # nothing written, nothing lost
+
+
+def with_row(place, line, *fragments):
+    """The usual table with one bad line in the middle."""
+    good = (place.folder / "people.csv").read_text().splitlines()[1:]
+    place.lines(*good[:100], line, *good[100:])
+    refused(place, place.release(), *fragments)
+
+
+def test_unknown_column(place):
+    text = (place.folder / "people.csv").read_text().splitlines()
+    place.write("people.csv", "\n".join([text[0] + ",salary", *(line + ",1" for line in text[1:])]) + "\n")
+    refused(place, place.release(), "salary")
+
+
+def test_missing_column(place):
+    text = (place.folder / "people.csv").read_text().splitlines()
+    place.write("people.csv", "\n".join(line.rpartition(",")[0] for line in text) + "\n")
+    refused(place, place.release(), "education")
+
+
+def test_misspelt_column(place):
+    text = (place.folder / "people.csv").read_text()
+    place.write("people.csv", text.replace("education", "educaton", 1))
+    code, out, err = place.release()
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 2  # one sentence for the column that is absent, one for the column that is undeclared
+    assert "Did you mean 'educaton'" in err
+
+
+def test_value_outside_the_domain(place):
+    with_row(place, f"q1,{MARKER},30,school", "'sex'", "1 row")
+
+
+def test_value_outside_the_bins(place):
+    with_row(place, "q1,F,-7,school", "'age'", "1 row")
+
+
+def test_not_a_number(place):
+    with_row(place, f"q1,F,{MARKER},school", "'age'", "1 row")
+
+
+def test_forbidden_combination(place):
+    with_row(place, "q1,F,5,degree", "age", "education", "1 row", "forbid")
+
+
+def test_missing_value(place):
+    with_row(place, "q1,,30,school", "'sex'", "1 row")
+
+
+def test_short_line(place):
+    with_row(place, "q1,F,30", "line")
+
+
+def test_short_line_where_missing_values_are_allowed(place):
+    place.write(
+        "loose.toml",
+        (place.folder / "people.toml").read_text().replace('"degree"]\n[[', '"degree"]\nmissing = "value"\n[['),
+    )
+    place.run("plan", "loose.toml", "--records", "200", "--k", "3", "-o", "loose.json")
+    good = (place.folder / "people.csv").read_text().splitlines()[1:]
+    place.lines(*good, "q1,F,30")
+    code, _, err = place.run("release", "people.csv", "--plan", "loose.json", "-o", "out")
+    assert code == 2
+    assert "line" in err
+    assert "out" not in place.names()
+
+
+def test_long_line(place):
+    with_row(place, f"q1,F,30,school,{MARKER}", "more fields than the header")
+
+
+def test_repeated_id(place):
+    good = (place.folder / "people.csv").read_text().splitlines()[1:]
+    place.lines(*good, good[0])
+    refused(place, place.release(), "'patient'")
+
+
+def test_missing_id(place):
+    with_row(place, ",F,30,school", "'patient'")
+
+
+def test_empty_file(place):
+    place.write("people.csv", "")
+    refused(place, place.release(), "people.csv")
+
+
+def test_header_only(place):
+    place.lines()
+    refused(place, place.release())
+
+
+def test_one_row(place):
+    place.lines("p1,F,30,school")
+    refused(place, place.release("--allow-fewer"), "one row")
+
+
+def test_fewer_rows_than_planned(place):
+    good = (place.folder / "people.csv").read_text().splitlines()[1:]
+    place.lines(*good[:150])
+    refused(place, place.release(), "--allow-fewer")
+
+
+def test_duplicate_column_names(place):
+    text = (place.folder / "people.csv").read_text()
+    place.write("people.csv", text.replace("patient,sex,age", "patient,sex,sex", 1))
+    refused(place, place.release(), "sex")
+
+
+def test_wrong_delimiter(place):
+    place.write("people.csv", (place.folder / "people.csv").read_text().replace(",", ";"))
+    refused(place, place.release(), "delimiter", ";")
+    assert place.release("--delimiter", ";")[0] == 0
+
+
+def test_not_utf8(place):
+    (place.folder / "people.csv").write_bytes((place.folder / "people.csv").read_bytes() + b"p\xe9,F,30,school\n")
+    refused(place, place.release(), "encoding")
+    assert place.release("--encoding", "latin-1")[0] == 0
+
+
+def test_truncated_gzip(place):
+    packed = gzip.compress((place.folder / "people.csv").read_bytes())
+    (place.folder / "people.csv").unlink()
+    (place.folder / "people.csv.gz").write_bytes(packed[:-20])
+    code, out, err = place.run("release", "people.csv.gz", "--plan", "plan.json", "-o", "out")
+    assert (code, out) == (2, "")
+    assert "out" not in place.names()
+    assert err.count("\n") == 1
+
+
+def test_truncated_parquet(place):
+    import polars as pl
+
+    pl.read_csv("people.csv").write_parquet("people.parquet")
+    whole = (place.folder / "people.parquet").read_bytes()
+    for keep in (0, 4, len(whole) // 2, len(whole) - 5):
+        (place.folder / "people.parquet").write_bytes(whole[:keep])
+        code, out, err = place.run("release", "people.parquet", "--plan", "plan.json", "-o", "out")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "out" not in place.names()
+
+
+def test_no_such_file(place):
+    code, _, err = place.run("release", "nobody.csv", "--plan", "plan.json", "-o", "out")
+    assert code == 2
+    assert "nobody.csv" in err
+
+
+def test_existing_output_folder(place):
+    (place.folder / "out").mkdir()
+    code, out, err = place.release()
+    assert (code, out) == (2, "")
+    assert "exists" in err
+    assert list((place.folder / "out").iterdir()) == []
+
+
+def test_output_in_no_folder(place):
+    code, _, err = place.run("release", "people.csv", "--plan", "plan.json", "-o", "no/such/out")
+    assert code == 2
+    assert "does not exist" in err
+
+
+def test_pass_column_without_leave(place):
+    place.write("pass.toml", (place.folder / "people.toml").read_text().replace('role = "id"', 'role = "pass"'))
+    arguments = ("release", "people.csv", "--schema", "pass.toml", "--k", "3", "-o", "out")
+    code, _, err = place.run(*arguments)
+    assert code == 2
+    assert "--allow-pass" in err
+    code, out, err = place.run(*arguments, "--allow-pass")
+    assert code == 0
+    assert "claims nothing" in out
+
+
+def test_seed_without_leave(place):
+    refused(place, place.release("--seed", "7"), "--seeded-not-private")
+    code, out, _ = place.release("--seed", "7", "--seeded-not-private")
+    assert code == 0
+    assert "claims nothing" in out
+
+
+def test_data_dependent_matrix_without_leave(place):
+    place.write("sex.csv", "120,80\n")
+    place.run(
+        "plan", "people.toml", "--records", "200", "--k", "3", "--invariant", "sex", "0.5", "sex.csv", "-o", "data.json"
+    )
+    code, _, err = place.run("release", "people.csv", "--plan", "data.json", "-o", "out")
+    assert code == 2
+    assert "--data-dependent" in err
+    code, out, _ = place.run("release", "people.csv", "--plan", "data.json", "-o", "out", "--data-dependent")
+    assert code == 0
+    assert "claims nothing" in out
+
+
+def test_hidden_count_needs_a_public_bound(place):
+    arguments = (
+        "release",
+        "people.csv",
+        "--schema",
+        "people.toml",
+        "--epsilon",
+        "8",
+        "--hide-count",
+        "1/2",
+        "-o",
+        "out",
+    )
+    code, _, err = place.run(*arguments)
+    assert code == 2
+    assert "--records" in err
+    code, _, err = place.run(*arguments, "--records", "201")
+    assert code == 2
+    assert "200" not in err.replace("201", "")  # the true count is hidden, also in errors
+    assert place.run(*arguments, "--records", "150")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("schema", "fragment"),
+    [
+        ('[attributes.sex]\nvalues = ["F", "M", "F"]\n', "twice"),
+        ('[attributes.sex]\nvalues = ["F"]\n', "one value"),
+        ('[attributes.sex]\nvalues = []\n', "sex"),
+        ('[attributes.sex]\n', "values"),
+        ('[attributes.sex]\nvalues = ["F", "M"]\nrole = "quasi"\n', "role"),
+        ('[attributes.sex]\nvalus = ["F", "M"]\n', "values"),
+        ('[attributes.sex]\nvalues = ["F", 1]\n', "type"),
+        ('[attributes.age]\nbins = { start = 0, stop = 90, width = 7 }\n', "width"),
+        ('[attributes.age]\nbins = { edges = [0, 5, 5] }\n', "increase"),
+        ('[attributes.sex]\nvalues = ["F", "M"]\n[[bundles]]\nattributes = ["sex", "agee"]\n', "agee"),
+        ("this is no TOML", "TOML"),
+        ("", "attributes"),
+    ],
+)  # fmt: skip
+def test_wrong_schemas(place, schema, fragment):
+    place.write("wrong.toml", schema)
+    code, out, err = place.run("plan", "wrong.toml", "--records", "200", "--k", "3")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert fragment in err
+
+
+@pytest.mark.parametrize(
+    ("target", "fragment"),
+    [
+        (["--k", "201"], "200"),
+        (["--k", "0.5"], "at least 1"),
+        (["--k", "nan"], "nan"),
+        (["--k", "many"], "many"),
+        (["--k", "1"], "asks for nothing"),
+        (["--epsilon", "0"], "above 0"),
+        (["--epsilon", "-1"], "above 0"),
+        (["--epsilon", "500"], "nearest reachable"),
+        (["--k", "200"], "nearest reachable"),
+        ([], "Ask for k"),
+    ],
+)
+def test_targets_that_cannot_be_met(place, target, fragment):
+    code, out, err = place.run("plan", "people.toml", "--records", "200", *target)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert fragment in err
+
+
+def test_damaged_plan(place):
+    place.write("plan.json", (place.folder / "plan.json").read_text().replace("replace", "swap"))
+    refused(place, place.release(), "swap")
+    place.write("plan.json", "{}")
+    refused(place, place.release(), "format")
+    place.write("plan.json", "[")
+    refused(place, place.release(), "JSON")
+
+
+def test_nothing_said_about_the_plan(place):
+    refused(place, place.run("release", "people.csv", "-o", "out"), "--plan")
+
+
+def test_usage_errors(place):
+    code, _, err = place.run("release")
+    assert code == 2
+    assert "TABLE" in err
+    code, _, err = place.run("no-such-verb")
+    assert code == 2
+
+
+def test_anonymity_of_an_unknown_column(place):
+    refused(place, place.run("anonymity", "people.csv", "sx"), "sx", "sex")

@@ -1,0 +1,81 @@
+"""What ``plan.explain()`` says is a claim: no number in it may promise more than is true."""
+
+import random
+import re
+from fractions import Fraction
+
+import pytest
+from dense import matrix_of, unit_of
+
+import pkanon as pk
+from pkanon._blocks import Retention
+
+SCHEMA = pk.Schema([pk.Attribute("a", ["x", "y", "z"])])
+
+
+def numbers(text):
+    """The confidence, k and the factor that the sentences promise."""
+    share = re.search(r"1/k = ([0-9.]+)%", text)
+    k = re.search(r"with k = ([0-9.]+)\.\n", text + "\n")
+    factor = re.search(r"factor of at most ([0-9.,e]+)\.", text)
+    return (
+        Fraction(share[1]) / 100,
+        Fraction(k[1]),
+        Fraction(factor[1].rstrip(".").replace(",", "")) if factor else None,
+    )
+
+
+def test_claims_are_rounded_to_the_safe_side(seed):
+    draw = random.Random(seed)
+    for _ in range(300):
+        width = draw.choice([32, 64])
+        replace = max(1, int(2 ** draw.uniform(0, width - 1.6)))
+        plan = pk.Plan(SCHEMA, (Retention(unit_of(3), replace, width),), draw.randint(2, 10 ** draw.randint(1, 9)))
+        share, k, factor = numbers(plan.explain())
+        true = plan.k_for(plan.records)
+        assert share >= 1 / true
+        assert k <= true
+        assert factor >= plan.epsilon_ratio
+        assert share <= (1 / true) * Fraction(102, 100)  # and not by more than the last of three digits
+        assert factor <= plan.epsilon_ratio * Fraction(102, 100)
+
+
+def test_no_differential_privacy_is_said_where_there_is_none():
+    plan = pk.Plan(SCHEMA, (matrix_of(unit_of(3), [[4, 0, 0], [1, 2, 1], [0, 0, 4]], 32),), 10)
+    text = plan.explain()
+    assert "Differential privacy does not hold" in text
+    assert numbers(text) == (1, 1, None)
+
+
+VOID = {
+    "passed columns": pk.plan(pk.Schema([*SCHEMA.attributes, pk.Attribute("b", role="pass")]), records=9, epsilon=1),
+    "drafted domains": pk.plan(pk.Schema(SCHEMA.attributes, drafted=True), records=9, epsilon=1),
+    "a matrix of the data": pk.plan(SCHEMA, records=9, matrices={"a": pk.TransitionMatrix.invariant([1, 2, 3], 0.3)}),
+}
+
+
+@pytest.mark.parametrize("plan", VOID.values(), ids=VOID)
+def test_what_voids_the_guarantee_is_said_before_any_number(plan):
+    promised = plan.explain().split("What is promised", 1)[1]
+    first = promised.strip().splitlines()[0]
+    assert "Nothing" in first
+    assert not re.search("[0-9]", first)
+    assert len(promised.strip().splitlines()) > 2
+
+
+def test_a_hidden_count_is_explained():
+    plan = pk.plan(SCHEMA, records=9, epsilon=3, hide_count="1/2")
+    text = plan.explain()
+    assert "p = 1/2" in text
+    assert "in the table at all" in text
+    stated = [Fraction(number) for number in re.findall(r"epsilon = ([0-9.]+?)[:;]", text)]
+    assert len(stated) == 2
+    assert stated[0] >= plan.epsilon
+    assert stated[1] >= plan.epsilon_unbounded
+
+
+def test_a_plan_in_one_line_rounds_like_the_rest():
+    plan = pk.plan(SCHEMA, records=1000, k=7)
+    k, epsilon = re.search(r"k = ([0-9.]+), epsilon = ([0-9.]+)", str(plan)).groups()
+    assert Fraction(k) <= plan.k_for(1000)
+    assert Fraction(epsilon) >= plan.epsilon
