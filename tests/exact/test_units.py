@@ -43,10 +43,10 @@ def test_a_forbidden_combination_is_refused_and_counted(unit):
     every = list(itertools.product(*map(range, unit.sizes)))
     bad = [cell for cell in every if forbidden(unit, cell)]
     for cell in bad:
-        with pytest.raises(pk.DataError, match="^1 row "):
+        with pytest.raises(pk.DataError, match=r"^1 row "):
             unit.join([np.array([code], code_dtype(size)) for code, size in zip(cell, unit.sizes)])
     columns = [np.array(column, code_dtype(size)) for column, size in zip(zip(*every), unit.sizes)]
-    with pytest.raises(pk.DataError, match=f"^{len(bad)} rows? "):
+    with pytest.raises(pk.DataError, match=rf"^{len(bad)} rows? "):
         unit.join(columns)
 
 

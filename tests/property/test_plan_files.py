@@ -10,11 +10,12 @@ import datetime as dt
 import json
 from fractions import Fraction
 
-import pkanon as pk
 import pytest
 from dense import unit_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import pkanon as pk
 from pkanon._blocks import Matrix, Retention
 
 RICH = pk.Schema(
