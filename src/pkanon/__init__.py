@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ._frames import Draft as Draft
     from ._frames import TextFormat as TextFormat
     from ._frames import count_rows as count_rows
-    from ._frames import draft as draft_schema
+    from ._frames import draft_schema as draft_schema
     from ._keystream import Seeded as Seeded
     from ._keystream import System as System
     from ._plan import CountNoise as CountNoise
@@ -110,16 +110,13 @@ _HOMES = {
     "rho_from_epsilon": "_design",
     "rho_from_k": "_design",
 }
-_INSIDE = {"draft_schema": "draft"}
-"""Public names that are called otherwise where they live."""
-
 __all__ = ["__version__", *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'pkanon' has no attribute '{name}'")
-    value = getattr(importlib.import_module(f"pkanon.{_HOMES[name]}"), _INSIDE.get(name, name))
+    value = getattr(importlib.import_module(f"pkanon.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 

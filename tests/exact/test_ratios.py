@@ -69,6 +69,16 @@ def test_near_ties_at_random(seed):
         check([[(kept if u == v else replaced) + draw.randint(-3, 3) for v in range(size)] for u in range(size)])
 
 
+def test_near_ties_that_floats_put_in_the_wrong_order(seed):
+    # Entries x_u y_v + 0 or 1: all rows are nearly in proportion, so every spread of logarithms is below
+    # 1e-15 and floats see nothing but their own rounding. Only the integers tell which quadruple is worst.
+    draw = random.Random(seed)
+    for _ in range(40):
+        size = draw.randint(3, 6)
+        x, y = ([draw.randint(2**28, 2**31) for _ in range(size)] for _ in range(2))
+        check([[a * b + draw.randint(0, 1) for b in y] for a in x])
+
+
 def test_the_extremes_of_64_bits():
     top = 2**64 - 1
     check([[top, 1], [1, top]])  # AR = 1/(2^64 - 1)^2

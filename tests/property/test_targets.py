@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import pkanon as pk
 from pkanon._blocks import Retention
+from pkanon._design.target import Target
 
 SLACK = Fraction(1001, 1000)
 EXP_ERROR = Fraction(1, 10**80)
@@ -212,14 +213,16 @@ def test_a_tiny_epsilon_is_met_or_refused(sizes, epsilon):
     check(sizes, 1000, None, Fraction(epsilon), "equal-rho")
 
 
-def test_floats_stand_for_their_digits_and_their_bits():
-    # 0.1 + 0.2 is a little above 3/10: an eps asked for as a float may not exceed either reading
-    for epsilon in (0.1, 0.30000000000000004, 3.3):
-        plan = pk.plan(schema_of([7]), records=100, epsilon=epsilon)
-        assert Fraction(exp(min(Fraction(epsilon), Fraction(repr(epsilon))))) * (1 + EXP_ERROR) >= plan.epsilon_ratio
-    for k in (1.1, 2.2, 3.3):
-        plan = pk.plan(schema_of([7]), records=100, k=k)
-        assert plan.k_for(100) >= max(Fraction(k), Fraction(repr(k)))
+@pytest.mark.parametrize("number", [1.1, 2.2, 3.3, 1.3, 0.1 + 1.2])
+def test_floats_stand_for_their_digits_and_their_bits_whichever_is_stricter(number):
+    # 1.1 as a float is a little above 11/10, 2.2 and 1.3 likewise, 3.3 a little below 33/10
+    target = Target.of(100, number, number)
+    readings = {Fraction(number), Fraction(repr(number))}
+    assert target.k == max(readings)
+    assert target.epsilon == min(readings)
+    plan = pk.plan(schema_of([7]), records=100, k=number, epsilon=number)
+    assert plan.k_for(100) >= target.k
+    assert plan.epsilon_ratio <= Fraction(exp(target.epsilon)) * (1 + EXP_ERROR)
 
 
 @pytest.mark.parametrize("design", pk.DESIGNS)

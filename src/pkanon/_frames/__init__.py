@@ -9,16 +9,16 @@ convert.py    a column to its declared type
 numbering.py  numbers, dates, truth values to codes;  texts.py  texts to codes;  coder.py  one attribute
 columns.py    what becomes of a column by its role
 encode.py     a table to codes;  decode.py  codes to a table;  output.py  tables out
-groups.py     the smallest group of equal rows
+groups.py     how many rows there are, and in the smallest group of equal ones
 draft.py      a schema proposed from a table;  infer.py  the types of its columns;  rounding.py  round bins
 
 polars is imported with this package; pandas, pyarrow and duckdb never are.
 """
 
 from .decode import decode
-from .draft import Draft, draft
+from .draft import Draft, draft_schema
 from .encode import Encoded, encode
-from .groups import smallest_group
+from .groups import count_rows, smallest_group
 from .output import as_kind, write_csv, write_parquet
 from .source import Kind
 from .textopen import TextFormat
@@ -29,8 +29,9 @@ __all__ = [
     "Kind",
     "TextFormat",
     "as_kind",
+    "count_rows",
     "decode",
-    "draft",
+    "draft_schema",
     "encode",
     "smallest_group",
     "write_csv",

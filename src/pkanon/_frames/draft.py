@@ -47,7 +47,7 @@ class Draft:
     notes: tuple[str, ...]
 
 
-def draft(table: object, *, text: TextFormat = PLAIN, progress: Callable[[float], None] | None = None) -> Draft:
+def draft_schema(table: object, *, text: TextFormat = PLAIN, progress: Callable[[float], None] | None = None) -> Draft:
     """A schema that fits the table, marked as drafted, and what was done to each column."""
     source = open_source(table, text)
     check_header(source, ())

@@ -1,4 +1,6 @@
-"""How small the smallest group of equal rows is: k of a table as classical k-anonymity counts it.
+"""Counting rows: how many there are, and how few in the smallest group of equal ones.
+
+The latter is k of a table as classical k-anonymity counts it.
 
 Values are compared as they are: in a text file as texts ("7" and "07" differ), in a frame as its
 column holds them. A missing value (null, NaN) is a value of its own.
@@ -17,6 +19,13 @@ from .source import open_source
 from .textopen import PLAIN, TextFormat
 
 _COUNT = "\0rows"  # a name that no column has: a header with a NUL is refused
+
+
+def count_rows(table: object, *, text: TextFormat = PLAIN) -> int:
+    """How many rows a table has."""
+    source = open_source(table, text)
+    check_header(source, source.names)
+    return sum(frame.height for frame, _ in source.batches(source.names[:1]))
 
 
 def smallest_group(table: object, columns: Sequence[str], text: TextFormat = PLAIN) -> int:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pkanon._errors import DataError, PkanonError
-from pkanon._frames import TextFormat, draft, encode
+from pkanon._frames import TextFormat, draft_schema, encode
 from pkanon._frames.rounding import MOST_BINS, MOST_DATE_BINS, round_bins, round_dates
 from pkanon._schema import Attribute
 from pkanon._schema.domain import Bins, Listed, Range
@@ -23,7 +23,7 @@ RNG = np.random.default_rng(2)
 def drafted(values, rows=N) -> tuple[Attribute, str]:
     """The attribute and the note for one column, beside one that can always be randomised."""
     frame = pl.DataFrame({"c": values, "z": ["p", "q"] * (rows // 2)}, strict=False)
-    made = draft(frame)
+    made = draft_schema(frame)
     assert made.schema.drafted
     encode(frame, made.schema)
     return made.schema.attribute("c"), made.notes[0]
@@ -97,7 +97,7 @@ def test_types_that_cannot_be_drafted():
 def of_text(tmp_path, column, **text):
     path = tmp_path / "t.csv"
     path.write_text("c,z\n" + "".join(f"{value},{'pq'[i % 2]}\n" for i, value in enumerate(column)))
-    made = draft(path, text=TextFormat(**text))
+    made = draft_schema(path, text=TextFormat(**text))
     encode(path, made.schema)
     return made.schema.attribute("c")
 
@@ -124,17 +124,17 @@ def test_a_first_line_of_values_is_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("1,2,x\n3,4,y\n")
     with pytest.raises(DataError, match="must name the columns"):
-        draft(path)
+        draft_schema(path)
     path.write_text("a;b\n1;2\n")
     with pytest.raises(DataError, match="--delimiter"):
-        draft(path)
+        draft_schema(path)
     path.write_text("a,b\n")
     with pytest.raises(DataError, match="no rows"):
-        draft(path)
+        draft_schema(path)
 
 
 def test_a_draft_can_be_written_and_read_again():
-    made = draft(
+    made = draft_schema(
         pl.DataFrame(
             {"a": ["x", "y"] * 50, "b": RNG.integers(0, 90, 100), "c": RNG.normal(0, 1, 100), "d": [1, None] * 50}
         )
@@ -158,10 +158,10 @@ def test_any_table_fits_its_draft(data, dtype, spread, tmp_path_factory):
     pool = data.draw(st.lists(cells[dtype] | st.none(), min_size=1, max_size=spread))
     values = (pool * 240)[:240]
     frame = pl.DataFrame({"c": pl.Series(values, dtype=dtype), "z": ["p", "q"] * 120})
-    assert encode(frame, draft(frame).schema).rows == 240
+    assert encode(frame, draft_schema(frame).schema).rows == 240
     path = tmp_path_factory.mktemp("t") / "t.csv"
     frame.write_csv(path)
-    assert encode(path, draft(path).schema).rows == 240
+    assert encode(path, draft_schema(path).schema).rows == 240
 
 
 @given(st.floats(-1e12, 1e12), st.floats(1e-6, 1e12))
@@ -188,4 +188,4 @@ def test_round_dates(one, two):
 
 def test_nothing_to_randomise():
     with pytest.raises(PkanonError, match="No column of the table can be proposed"):
-        draft(pl.DataFrame({"a": ["x"] * 9}))
+        draft_schema(pl.DataFrame({"a": ["x"] * 9}))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from pkanon._errors import EnvironmentFailure, PkanonError
-from pkanon._frames import TextFormat, draft, encode, smallest_group, write_csv, write_parquet
+from pkanon._frames import TextFormat, draft_schema, encode, smallest_group, write_csv, write_parquet
 from pkanon._frames.border import guarded
 from pkanon._schema import Attribute, Schema
 
@@ -109,7 +109,7 @@ def test_errors_inside_other_libraries(caplog, capfd):
     mixed = pd.DataFrame({"v": pd.Series([1, MARKER], dtype=object)})
     batches = pa.RecordBatchReader.from_batches(pa.schema([("v", pa.string())]), _failing())
     for table in (lazy, relation, mixed, batches):
-        for action in (lambda t: encode(t, schema), lambda t: smallest_group(t, ["v"]), draft):
+        for action in (lambda t: encode(t, schema), lambda t: smallest_group(t, ["v"]), draft_schema):
             with pytest.raises(PkanonError) as caught:
                 action(table)
             silent(caught, caplog, capfd)
@@ -131,9 +131,9 @@ def test_drafts_name_no_value_in_their_notes(caplog):
     frame = pl.DataFrame(
         {"a": [MARKER] * 60 + ["x"] * 40, "b": [MARKER + str(i) for i in range(100)], "c": [MARKER] * 100}
     )
-    assert MARKER not in "\n".join(draft(frame).notes)
+    assert MARKER not in "\n".join(draft_schema(frame).notes)
     with pytest.raises(PkanonError, match="No column") as caught:
-        draft(frame.select("b", "c"))
+        draft_schema(frame.select("b", "c"))
     silent(caught, caplog)
 
 
