@@ -10,6 +10,7 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 from brute import highest_likelihood_ratio, highest_posterior, links, mixed_posterior, releases, tables
 from dense import kron, matrix_of, realised_words, unit_of
@@ -122,6 +123,13 @@ def test_theorem_1_pk_of_a_deterministic_recoding_is_classical_k_anonymity(recod
                 lowest = min(lowest, classical)
         # a promise made before the data are seen is the worst case over them
         assert pk.k_of([np.array(matrix, float)], records) == lowest
+
+
+def test_the_package_counts_classical_k_anonymity_the_same_way():
+    for records in (1, 2, 3, 4):
+        for table in tables(3, records):
+            frame = pl.DataFrame({"a": list(table)})
+            assert pk.anonymity(frame, ["a"]) == min(Counter(table).values())
 
 
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
