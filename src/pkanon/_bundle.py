@@ -16,7 +16,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -39,12 +39,15 @@ def write_folder(
     path: Path,
     plan: Plan,
     certificate: Certificate,
-    frame: pl.DataFrame,
+    frames: Callable[[], Iterable[pl.DataFrame]],
     *,
     format: str = "parquet",
     progress: Callable[[float], None],
 ) -> None:
-    """Write a release to ``path``, which must not exist; ``format`` is parquet, csv or both."""
+    """Write a release to ``path``, which must not exist; ``format`` is parquet, csv or both.
+
+    ``frames`` gives the rows, some at a time, once for every format.
+    """
     if format not in FORMATS:
         raise InputError(f"The format '{format}' is unknown. Available: {', '.join(FORMATS)}.")
     check_free(path)
@@ -52,7 +55,7 @@ def write_folder(
     failed: OSError | None = None
     try:
         unfinished.mkdir()
-        _write(unfinished, plan, certificate, frame, FORMATS[format], progress)
+        _write(unfinished, plan, certificate, frames, FORMATS[format], progress)
         os.rename(unfinished, path)
         _sync(path.parent)
     except BaseException as error:
@@ -78,7 +81,7 @@ def _write(
     folder: Path,
     plan: Plan,
     certificate: Certificate,
-    frame: pl.DataFrame,
+    frames: Callable[[], Iterable[pl.DataFrame]],
     names: Sequence[str],
     progress: Callable[[float], None],
 ) -> None:
@@ -87,9 +90,9 @@ def _write(
     for step, name in enumerate(names):
         progress(step / len(names))
         if name.endswith(".parquet"):
-            write_parquet(frame, folder / name, inside)
+            write_parquet(frames(), folder / name, inside)
         else:
-            write_csv(frame, folder / name)
+            write_csv(frames(), folder / name)
     texts["datapackage.json"] = _text(
         _datapackage(plan, certificate, folder, names)
     )  # last: it makes a folder a release

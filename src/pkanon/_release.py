@@ -19,7 +19,7 @@ import numpy as np
 from ._bundle import read_folder, write_folder
 from ._certificate import Certificate
 from ._errors import DataError, PlanError, RefusedError
-from ._frames import Encoded, TextFormat, as_kind, decode, encode
+from ._frames import Encoded, Kind, TextFormat, as_kind, decode, decode_pieces, encode
 from ._hidden_count import draw_change, dummy_columns
 from ._keystream import Keystream, Randomness, System
 from ._plan import Plan
@@ -46,7 +46,7 @@ class Release:
     certificate: Certificate
     codes: Mapping[str, Codes] = field(repr=False)
     passed: pl.DataFrame | None = field(default=None, repr=False)
-    kind: str = "polars"
+    kind: Kind = "polars"
 
     @property
     def rows(self) -> int:
@@ -56,11 +56,7 @@ class Release:
     @cached_property
     def table(self) -> Any:
         """The released table: columns in schema order, declared types."""
-        return as_kind(self.frame(), self.kind)  # type: ignore[arg-type]  # the kind came from encode
-
-    def frame(self) -> pl.DataFrame:
-        """The released table as a polars data frame."""
-        return decode(self.plan.schema, self.codes, self.passed)
+        return as_kind(decode(self.plan.schema, self.codes, self.passed), self.kind)
 
     def save(self, path: str | Path, *, format: str = "parquet", progress: Progress | None = None) -> None:
         """Write the release as a folder that does not exist yet; ``format`` is parquet, csv or both."""
@@ -69,7 +65,7 @@ class Release:
             Path(path),
             self.plan,
             self.certificate,
-            self.frame(),
+            lambda: decode_pieces(self.plan.schema, self.codes, self.passed),
             format=format,
             progress=lambda done: told("writing", done),
         )

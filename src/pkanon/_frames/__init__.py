@@ -15,7 +15,7 @@ draft.py      a schema proposed from a table;  infer.py  the types of its column
 polars is imported with this package; pandas, pyarrow and duckdb never are.
 """
 
-from .decode import decode
+from .decode import decode, decode_pieces
 from .draft import Draft, draft_schema
 from .encode import Encoded, encode
 from .groups import count_rows, smallest_group
@@ -31,6 +31,7 @@ __all__ = [
     "as_kind",
     "count_rows",
     "decode",
+    "decode_pieces",
     "draft_schema",
     "encode",
     "smallest_group",

@@ -7,7 +7,7 @@ The code of the missing value becomes null.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,9 @@ from .._errors import DataError
 from .._schema import Attribute, Codes, Schema
 from .._schema.domain import Range
 from .numbering import as_number
+
+PIECE = 2**16
+"""Rows decoded together on their way to a file."""
 
 _TYPES: dict[str, tuple[type[np.generic], pl.DataType]] = {
     "integer": (np.int64, pl.Int64()),
@@ -39,6 +42,15 @@ def decode(schema: Schema, codes: Mapping[str, Codes], passed: pl.DataFrame | No
     if len({len(column) for column in columns}) > 1:
         raise DataError("The columns of the table are not of one length.")
     return pl.DataFrame(columns)
+
+
+def decode_pieces(schema: Schema, codes: Mapping[str, Codes], passed: pl.DataFrame | None) -> Iterator[pl.DataFrame]:
+    """The released table, some rows at a time."""
+    rows = max(len(column) for column in codes.values())
+    for start in range(0, max(rows, 1), PIECE):
+        stop = start + PIECE
+        piece = {name: column[start:stop] for name, column in codes.items()}
+        yield decode(schema, piece, None if passed is None else passed[start:stop])
 
 
 def released_dtype(attribute: Attribute) -> pl.DataType:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from .._errors import EnvironmentFailure
 from .border import FOREIGN, guarded
@@ -47,14 +48,26 @@ def _pandas_column(pandas: Any, column: pl.Series) -> Any:
     return pandas.Series(column.to_list(), dtype=None if len(column) else object)
 
 
-def write_csv(frame: pl.DataFrame, path: str | Path) -> None:
-    """Writes a CSV file; an existing one is replaced."""
-    _written(lambda: frame.write_csv(path), path)
+def write_csv(frames: Iterable[pl.DataFrame], path: str | Path) -> None:
+    """Writes the rows of all frames, one after the other, to a CSV file; an existing one is replaced."""
+    _written(lambda: _streamed(frames).sink_csv(path), path)
 
 
-def write_parquet(frame: pl.DataFrame, path: str | Path, metadata: Mapping[str, str]) -> None:
-    """Writes a Parquet file with ``metadata`` among the metadata of the file; an existing one is replaced."""
-    _written(lambda: frame.write_parquet(path, metadata=dict(metadata)), path)
+def write_parquet(frames: Iterable[pl.DataFrame], path: str | Path, metadata: Mapping[str, str]) -> None:
+    """The same as Parquet, with ``metadata`` among the metadata of the file."""
+    _written(lambda: _streamed(frames).sink_parquet(path, metadata=dict(metadata)), path)
+
+
+def _streamed(frames: Iterable[pl.DataFrame]) -> pl.LazyFrame:
+    """The frames as one table that is never in memory as a whole: each is made when the file is ready for it."""
+    rest = iter(frames)
+    first = next(rest)
+
+    def source(columns: Any, predicate: Any, rows: Any, batch: Any) -> Iterator[pl.DataFrame]:
+        yield first
+        yield from rest
+
+    return register_io_source(source, schema=first.schema)
 
 
 _MAKERS: dict[str, Callable[[pl.DataFrame], Any]] = {
