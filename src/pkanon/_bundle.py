@@ -24,9 +24,9 @@ from typing import Any
 import polars as pl
 
 from ._certificate import Certificate, parse_certificate
-from ._errors import DataError, EnvironmentFailure, InputError, PlanError
+from ._errors import DataError, EnvironmentFailure, InputError
 from ._frames import write_csv, write_parquet
-from ._plan import Plan, read_plan
+from ._plan import Plan, parse_plan, read_plan
 from ._schema import Attribute
 from ._schema.domain import Range, value_to_text
 
@@ -195,9 +195,5 @@ def _open_parquet(file: Path) -> tuple[Path, Plan, Certificate]:
         metadata = pl.read_parquet_metadata(file)
     if PLAN_KEY not in metadata or CERTIFICATE_KEY not in metadata:
         raise InputError(f"{file} is not the data of a release: it carries no plan.")
-    try:
-        data = json.loads(metadata[PLAN_KEY])
-    except ValueError:
-        raise PlanError(f"The plan inside {file} is not valid JSON.") from None
-    plan = Plan.from_json(data)
+    plan = parse_plan(metadata[PLAN_KEY], f"What {file} carries")
     return file, plan, parse_certificate(metadata[CERTIFICATE_KEY], plan)

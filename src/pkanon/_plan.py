@@ -164,12 +164,15 @@ class Plan:
     def from_json(cls, data: Mapping[str, Any]) -> Plan:
         """The inverse of :meth:`to_json`; refuses what this version does not understand."""
         try:
-            return cls._from_json(data)
+            plan = cls._from_json(data)
+            if _digest.canonical(_without_approx(plan.to_json())) == _digest.canonical(_without_approx(data)):
+                return plan
+            problem = "it does not say what it would be read as"
         except InputError:
             raise
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError) as error:
-            problem = f"{type(error).__name__}: {error}"
-        raise PlanError(f"The plan is damaged: a part of it is absent or of the wrong kind ({problem}).")
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            problem = f"a part of it is absent or of the wrong kind ({type(error).__name__})"
+        raise PlanError(f"The plan is damaged: {problem}.")
 
     @classmethod
     def _from_json(cls, data: Mapping[str, Any]) -> Plan:
@@ -223,14 +226,36 @@ def _unit(data: Mapping[str, Any], schema: Schema) -> Unit:
     return unit
 
 
+def _without_approx(data: Mapping[str, Any]) -> dict[str, Any]:
+    blocks = [{key: value for key, value in block.items() if key != "approx"} for block in data["blocks"]]
+    return {**data, "blocks": blocks}
+
+
 def read_plan(path: str | Path) -> Plan:
     """The plan in a ``plan.json`` file."""
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"Cannot read the plan {path}: {error.strerror}.") from None
-    except ValueError:
-        raise PlanError(f"{path} is not a plan: it is not valid JSON.") from None
+    except UnicodeDecodeError:
+        raise PlanError(f"{path} is not a plan: it is not UTF-8 text.") from None
+    return parse_plan(text, str(path))
+
+
+def parse_plan(text: str, source: str) -> Plan:
+    """The plan in a JSON text; ``source`` is what errors call it."""
+    try:
+        data = json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError):
+        data = None
     if not isinstance(data, dict):
-        raise PlanError(f"{path} is not a plan: it holds no JSON object.")
+        raise PlanError(f"{source} is not a plan: it is not a valid JSON object with each key once.")
     return Plan.from_json(data)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A key given twice would be read one way here and another way elsewhere."""
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        raise ValueError("a key is given twice")
+    return data

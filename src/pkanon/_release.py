@@ -9,6 +9,7 @@ prints or logs; with a hidden record count the true count leaves no trace but in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +24,7 @@ from ._frames import Encoded, Kind, TextFormat, as_kind, decode, decode_pieces, 
 from ._hidden_count import draw_change, dummy_columns
 from ._keystream import Keystream, Randomness, System
 from ._plan import Plan
-from ._randomise import randomise
+from ._randomise import randomise, thread_count
 from ._schema import Codes
 from ._shuffle import Records, draw_order
 
@@ -107,18 +108,24 @@ def release(
             added = dummy_columns(plan.units, change, source)
             columns = [np.concatenate(pair) for pair in zip(columns, added)]
         rows += change
-    records = Records([column.dtype for column in columns], len(columns[0]))
-    randomise(
-        plan.blocks,
-        columns,
-        source,
-        out=records.columns,
-        threads=threads,
-        progress=lambda done: told("randomising", done),
-    )
-    del columns
-    told("shuffling", 0.0)
-    order = draw_order(len(records.columns[0]), source)[:rows]  # the last of a uniform order are uniform rows to drop
+    drawn = len(columns[0])
+    records = Records([column.dtype for column in columns], drawn)
+    with ThreadPoolExecutor(1) as pool:
+        # the order needs no data: a second thread sorts while the first randomises
+        spare = thread_count(drawn, threads) - 1
+        ordering = pool.submit(draw_order, drawn, source) if spare else None
+        randomise(
+            plan.blocks,
+            columns,
+            source,
+            out=records.columns,
+            threads=spare or 1,
+            progress=lambda done: told("randomising", done),
+        )
+        del columns
+        told("shuffling", 0.0)
+        order = ordering.result() if ordering else draw_order(drawn, source)
+    order = order[:rows]  # the last of a uniform order are uniform rows to drop
     moved = records.permuted(order, threads=threads)
     passed = None if encoded.passed is None else encoded.passed[order]
     told("shuffling", 1.0)

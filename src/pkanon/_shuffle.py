@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -90,12 +91,13 @@ class Records:
     def permuted(self, order: NDArray[np.int64], *, threads: int | None = None) -> list[Codes]:
         """Every column in the given order, which may leave rows out."""
         result: list[Codes] = []
-        with ThreadPoolExecutor(thread_count(len(order), threads)) as pool:
+        workers = thread_count(len(order), threads)
+        with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
             for pack, group in self._packs:
                 records = pack.view(f"u{pack.shape[1]}").ravel()
                 moved = [np.empty(len(order), dtype) for dtype in group]
                 job = partial(_move, records, group, moved, order)
-                for _ in pool.map(job, range(0, len(order), _PIECE)):
+                for _ in (pool.map if pool else map)(job, range(0, len(order), _PIECE)):
                     pass
                 result += moved
         return result

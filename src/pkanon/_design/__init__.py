@@ -56,9 +56,9 @@ def plan(
         check_records(records)
         designed: list[Retention] = []
     else:
-        target = Target.of(records, k, epsilon)
+        target = Target.of(records, k, epsilon, noise.p if noise else None)
         fixed = list(given.values())
-        limit = target.limit(fixed, noise.p if noise else None)
+        limit = target.limit(fixed)
         designed = retention_blocks(units, _SPLITS[design], limit, target, fixed) if units else []
     blocks = sorted([*given.values(), *designed], key=lambda block: _first(schema, block.units[0]))
     asked = {"design": design}

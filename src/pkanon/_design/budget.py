@@ -20,6 +20,9 @@ from .target import Target, budget
 SLACK = Fraction(1001, 1000)
 """How far k - 1 may exceed what was asked: 0.1%."""
 
+LARGEST_LOG_ODDS = 700.0
+"""Beyond it 1 - rho is far below 2^-64, and exp would overflow."""
+
 Split = Callable[[float, Sequence[int]], list[float]]
 """From eps* and the sizes of the units to log(rho / (1 - rho)) of each."""
 
@@ -41,7 +44,11 @@ def retention_blocks(
     """Retention blocks with R^2 <= limit, and limit / R^2 at most 0.1% above 1, in the narrowest words that do."""
     sizes = [unit.size for unit in units]
     epsilon = budget(limit)
-    odds = [Fraction(math.exp(u)) for u in split(epsilon, sizes)] if epsilon > 0 else [Fraction(0)] * len(units)
+    odds = (
+        [Fraction(math.exp(min(u, LARGEST_LOG_ODDS))) for u in split(epsilon, sizes)]
+        if epsilon > 0
+        else [Fraction(0)] * len(units)
+    )
     widths = [32] * len(units)
     while True:
         blocks, within_reach = _rounded(units, odds, widths, limit)
@@ -70,9 +77,11 @@ def _rounded(
             math.ceil(Fraction(2**width, unit.size) / (1 + z * shrink)) for unit, z, width in zip(units, odds, widths)
         ]
         most = [2**width // unit.size for unit, width in zip(units, widths)]
-        blocks = [Retention(u, min(c, m), w) for u, c, m, w in zip(units, counts, most, widths)]
         if any(c > m for c, m in zip(counts, most)):
+            # a unit cannot be replaced as often as asked: the most private there is takes all of them to their most
+            blocks = [Retention(u, m, w) for u, m, w in zip(units, most, widths)]
             return blocks, _squared_ratio(blocks) <= limit
+        blocks = [Retention(u, c, w) for u, c, w in zip(units, counts, widths)]
         if _squared_ratio(blocks) <= limit:
             return blocks, True
     raise AssertionError("lowering the odds by half must meet any budget that floats can express")

@@ -38,9 +38,10 @@ class Target:
     records: int
     k: Fraction | None
     epsilon: Fraction | None
+    count_noise: Fraction | None = None
 
     @classmethod
-    def of(cls, records: int, k: Number | None, epsilon: Number | None) -> Target:
+    def of(cls, records: int, k: Number | None, epsilon: Number | None, count_noise: Fraction | None = None) -> Target:
         """The target, or the reason why nothing can meet it."""
         check_records(records)
         exact_k = None if k is None else _exact(k, "k", up=True)
@@ -55,19 +56,17 @@ class Target:
             raise TargetError("Ask for k, epsilon or both.")
         if exact_epsilon is None and exact_k == 1:
             raise TargetError("k = 1 alone asks for nothing; ask for a k above 1 or for an epsilon.")
-        return cls(records, exact_k, exact_epsilon)
+        return cls(records, exact_k, exact_epsilon, count_noise)
 
-    def limit(self, fixed: Sequence[Block] = (), count_noise: Fraction | None = None) -> Fraction:
+    def limit(self, fixed: Sequence[Block] = ()) -> Fraction:
         """The largest R^2 that meets the target, R = e^eps of the blocks still to be designed."""
         limits = []
         if self.k is not None and self.k > 1:
             limits.append(total_anonymity_ratio(fixed) * (self.records - 1) / (self.k - 1))
         if self.epsilon is not None:
-            spent = total_epsilon_ratio(fixed)
+            spent = self._with_count(total_epsilon_ratio(fixed))
             if spent is None:
                 raise TargetError("epsilon cannot be met: a given matrix has zeros that rule out values for certain.")
-            if count_noise is not None:
-                spent *= hidden_count_ratio(count_noise, self.records)
             limits.append((exp_below(self.epsilon) / spent) ** 2)
         limit = min(limits)
         if limit < 1:
@@ -80,8 +79,14 @@ class Target:
     def reached(self, blocks: Sequence[Block]) -> str:
         """What these blocks reach, as a sentence; on the safe side of what can be asked for."""
         k = exact_k(total_anonymity_ratio(blocks), self.records)
-        epsilon = log_above(total_epsilon_ratio(blocks))
+        epsilon = log_above(self._with_count(total_epsilon_ratio(blocks)))
         return f"The nearest reachable is k = {round_down(k, 6)}, epsilon = {round_up(epsilon, 6)}."
+
+    def _with_count(self, ratio: Fraction | None) -> Fraction | None:
+        """e^eps with what hiding the record count adds to it."""
+        if ratio is None or self.count_noise is None:
+            return ratio
+        return ratio * hidden_count_ratio(self.count_noise, self.records)
 
 
 def check_records(records: object) -> None:

@@ -71,7 +71,7 @@ def test_the_frame_that_comes_out_is_of_the_kind_that_went_in(plan, kind):
     if kind == "duckdb":
         import duckdb
 
-        arrow = frame.to_arrow()
+        arrow = frame.to_arrow()  # noqa: F841  # duckdb finds it by its name
         given = duckdb.sql("SELECT * FROM arrow ORDER BY person")
     else:
         given = {"polars": lambda: frame, "pandas": frame.to_pandas, "pyarrow": frame.to_arrow}[kind]()
