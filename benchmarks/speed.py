@@ -29,9 +29,7 @@ import pkanon as pk
 from pkanon._keystream import Keystream
 from pkanon._randomise import randomise
 from pkanon._shuffle import Records, draw_order
-
-DOCS = Path(__file__).parent.parent / "docs" / "benchmarks.md"
-MARK = "<!-- measured -->"
+from report import put
 
 
 def round_robin(candidates: dict[str, Callable[[], None]], rounds: int) -> dict[str, float]:
@@ -108,36 +106,32 @@ def core(rounds: int) -> tuple[str, int]:
 def files(rounds: int, folder: Path) -> str:
     """A file to a release, against polars reading and writing the same file."""
     table = pk.demo_table().sample(fraction=1, shuffle=True, seed=1)  # it comes sorted, which no real table is
+    integers = pk.Schema([pk.Attribute(a.name, list(range(a.size))) for a in pk.demo_schema().randomised])
     codes = table.select(pl.all().to_physical())
-    texts = table.select(pl.all().cast(pl.String))
-    variants = {
-        "text labels": (texts, pk.demo_schema()),
-        "integer codes": (
-            codes,
-            pk.Schema([pk.Attribute(a.name, list(range(a.size))) for a in pk.demo_schema().randomised]),
-        ),
-    }
+    cases = [
+        ("text labels", "csv", table.select(pl.all().cast(pl.String)), pk.demo_schema()),
+        ("text labels", "parquet", table.select(pl.all().cast(pl.String)), pk.demo_schema()),
+        ("integers", "csv", codes, integers),
+        ("integers, 64 bits", "parquet", codes.cast(pl.Int64), integers),
+        ("integers, 8 bits", "parquet", codes, integers),
+    ]
     lines = [
         "| file | polars read + write ms | pkanon release ms | ratio | polars peak MB | pkanon peak MB | ratio |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
-    for label, (frame, schema) in variants.items():
-        plan = folder / f"{label.split()[0]}.json"
+    for number, (label, kind, frame, schema) in enumerate(cases):
+        source, plan = folder / f"{number}.{kind}", folder / f"{number}.json"
         pk.plan(schema, records=frame.height, k=2).save(plan)
-        for kind in ("csv", "parquet"):
-            source = folder / f"{label.split()[0]}.{kind}"
-            frame.write_csv(source) if kind == "csv" else frame.write_parquet(source)
-            times: dict[str, list[tuple[float, float]]] = {"polars": [], "pkanon": []}
-            for _ in range(rounds):
-                for tool in times:
-                    times[tool].append(_fresh(tool, source, plan, kind, folder / "out"))
-            seconds = {tool: statistics.median(run[0] for run in runs) for tool, runs in times.items()}
-            peaks = {tool: statistics.median(run[1] for run in runs) for tool, runs in times.items()}
-            lines.append(
-                f"| {kind.upper()}, {label}, {source.stat().st_size / 1e6:.0f} MB | {1e3 * seconds['polars']:.0f} | "
-                f"{1e3 * seconds['pkanon']:.0f} | {seconds['pkanon'] / seconds['polars']:.2f} | {peaks['polars']:.0f} | "
-                f"{peaks['pkanon']:.0f} | {peaks['pkanon'] / peaks['polars']:.2f} |"
-            )
+        frame.write_csv(source) if kind == "csv" else frame.write_parquet(source)
+        runs: dict[str, list[tuple[float, float]]] = {"polars": [], "pkanon": []}
+        for _ in range(rounds):
+            for tool in runs:
+                runs[tool].append(_fresh(tool, source, plan, kind, folder / "out"))
+        (theirs, their_peak), (ours, our_peak) = (map(statistics.median, zip(*pairs)) for pairs in runs.values())
+        lines.append(
+            f"| {kind.upper()}, {label}, {source.stat().st_size / 1e6:.0f} MB | {1e3 * theirs:.0f} | {1e3 * ours:.0f} | "
+            f"{ours / theirs:.2f} | {their_peak:.0f} | {our_peak:.0f} | {our_peak / their_peak:.2f} |"
+        )
     return "\n".join(lines)
 
 
@@ -187,8 +181,7 @@ def main() -> None:
     )
     print(report)
     if arguments.write:
-        kept = DOCS.read_text(encoding="utf-8").partition(MARK)[0]
-        DOCS.write_text(f"{kept}{MARK}\n\n{report}", encoding="utf-8")
+        put("speed", report)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """A table to codes.
 
 The table is read once, a batch at a time; each batch is converted to the declared types in one polars
-call (which uses every core), numbered, and forgotten. What stays in memory are the codes, one to four
+call, numbered, a column to each core, and forgotten. What stays in memory are the codes, one to four
 bytes each, and the columns that are passed on.
 
 A text file is asked for the smallest types that take every declared value, which is fast and refuses
@@ -11,7 +11,9 @@ the values belong under ``other``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,22 +87,27 @@ def encode(
 def _read(source: Source, columns: list[Column], told: Progress, readings: Mapping[str, Reading] | None) -> int:
     """Feeds every row to the columns; how many there were."""
     rows = 0
-    for frame, share in source.batches([column.attribute.name for column in columns], readings):
-        hows = [column.conversion(frame.schema[column.attribute.name]) for column in columns]
-        changes = [how.value.alias(column.attribute.name) for column, how in zip(columns, hows) if not how.unchanged]
-        values = guarded("The columns cannot be converted to their types.", frame.with_columns, changes)
-        for column, how in zip(columns, hows):
-            guarded(f"Column '{column.attribute.name}' cannot be read.", _take, column, values, frame, how)
-        rows += frame.height
-        told(share)
+    names = [column.attribute.name for column in columns]
+    with ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1)) as pool:  # polars and numpy work without the lock
+        for frame, share in source.batches(names, readings):
+            hows = [column.conversion(frame.schema[name]) for column, name in zip(columns, names)]
+            changes = [how.value.alias(name) for how, name in zip(hows, names) if not how.unchanged]
+            values = guarded("The columns cannot be converted to their types.", frame.with_columns, changes)
+            jobs = [pool.submit(_take, column, values, frame, how) for column, how in zip(columns, hows)]
+            for job in jobs:
+                job.result()
+            rows += frame.height
+            told(share)
     return rows
 
 
 def _take(column: Column, values: pl.DataFrame, frame: pl.DataFrame, how: Conversion) -> None:
+    name = column.attribute.name
+
     def missing() -> NDArray[np.bool_]:
         return frame.select(how.missing).to_series().to_numpy()
 
-    column.take(values[column.attribute.name], how, missing)
+    guarded(f"Column '{name}' cannot be read.", column.take, values[name], how, missing)
 
 
 def _rising(progress: Progress | None) -> Progress:

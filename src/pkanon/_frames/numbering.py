@@ -1,7 +1,8 @@
 """Values of a domain to codes, many at once.
 
-A numbering takes an array of values and gives an array of int16 or int32: the code that ``Attribute.code``
-gives one value, or ``UNLISTED``. (A unit has at most 2^31 codes: int32 holds them and the marks, which are negative.)
+A numbering takes an array of values and gives an array of integers: the code that ``Attribute.code``
+gives one value, or ``UNLISTED``. (A unit has at most 2^31 codes: int32 holds them and the marks, which are negative.
+Where there are no marks the type may be an unsigned one.)
 Truth values count as 0 and 1 and dates as days since 1970, so that there are two kinds of arrays only:
 integers and floats. Everything here depends on the declared domain and on nothing else.
 """
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from .._schema.attribute import Domain
 from .._schema.domain import INT64, Bins, Listed, Range, Value
 
-Marked: TypeAlias = NDArray[np.signedinteger[Any]]
+Marked: TypeAlias = NDArray[np.integer[Any]]
 Numbering: TypeAlias = Callable[[NDArray[Any]], Marked]
 
 UNLISTED = -1
@@ -65,7 +66,12 @@ def _listed(values: Sequence[Value]) -> Numbering:
         place = np.minimum(np.searchsorted(ascending, given), len(ascending) - 1)
         return np.where(ascending[place] == given, order[place], np.int32(UNLISTED))
 
-    return codes if numbers.dtype.kind == "f" else _tabled(codes, int(ascending[0]), int(ascending[-1]))
+    if numbers.dtype.kind == "f":
+        return codes
+    low, high = int(ascending[0]), int(ascending[-1])
+    tabled = _tabled(codes, low, high)
+    unbroken = high - low + 1 == len(numbers) and bool((order == np.arange(len(order))).all())
+    return _shifted(tabled, low, high) if unbroken else tabled
 
 
 def _ranged(low: int, high: int, extra: int | None) -> Numbering:
@@ -76,7 +82,8 @@ def _ranged(low: int, high: int, extra: int | None) -> Numbering:
             found[given == extra] = high - low + 1
         return found
 
-    return _tabled(codes, low if extra is None else min(low, extra), high if extra is None else max(high, extra))
+    tabled = _tabled(codes, low if extra is None else min(low, extra), high if extra is None else max(high, extra))
+    return _shifted(tabled, low, high)
 
 
 def _binned(bins: Bins) -> Numbering:
@@ -99,6 +106,19 @@ def _binned(bins: Bins) -> Numbering:
     return _tabled(
         lambda given: of_position[np.searchsorted(edges, given, side="right")], int(edges[0]), int(edges[-1])
     )
+
+
+def _shifted(codes: Numbering, low: int, high: int) -> Numbering:
+    """The same numbering where code = value - low for ``low`` .. ``high``: one subtraction if all values lie there."""
+
+    def shifted(given: NDArray[Any]) -> Marked:
+        if len(given) and given.dtype.kind in "iu":
+            first, last, limits = int(given.min()), int(given.max()), np.iinfo(given.dtype)
+            if low <= first and last <= high and limits.min <= low and last - low <= limits.max:
+                return np.asarray(given - given.dtype.type(low))
+        return codes(given)
+
+    return shifted
 
 
 def _tabled(codes: Numbering, low: int, high: int) -> Numbering:
