@@ -10,6 +10,7 @@ needs no look at its texts: its categories lead to codes by table, whoever numbe
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -30,22 +31,27 @@ class TextCodes:
         self._texts = pl.Series(list(codes), dtype=pl.String)
         self._enum = pl.Enum(self._texts)
         self._table = compact(np.array([*codes.values(), UNLISTED], np.int32))
-        self._hashed = _PerfectHash.of(self._texts) if len(codes) <= _MOST_HASHED else None
+        self._hash = _PerfectHash.of(self._texts) if len(codes) <= _MOST_HASHED else None
 
     def marked(self, values: pl.Series) -> Marked:
         """Codes and marks of a column of texts or categories."""
         if isinstance(values.dtype, pl.Enum):
             found = self._of_categories(values, values.dtype)
-        elif self._hashed is None:
+        elif self._hash is None:
             found = self._of_categories(values.cast(self._enum, strict=False), self._enum)
         else:
-            places = self._hashed.places(values)
-            found = self._table.take(places)
-            listed = self._texts[pl.Series(places)] == values  # null where the value is null
-            if not listed.all(ignore_nulls=True):
-                found[~listed.fill_null(True).to_numpy()] = UNLISTED
+            found = self._of_hashes(values, self._hash)
         if values.null_count():
             found[values.is_null().to_numpy()] = MISSING
+        return found
+
+    def _of_hashes(self, values: pl.Series, by_hash: _PerfectHash) -> Marked:
+        slots = by_hash.slots(values)
+        found = self._table.take(by_hash.places).take(slots)
+        likely = self._texts[pl.Series(by_hash.places.take(slots))]
+        listed = likely == values  # null where the value is null
+        if not listed.all(ignore_nulls=True):
+            found[~listed.fill_null(True).to_numpy()] = UNLISTED
         return found
 
     def _of_categories(self, values: pl.Series, dtype: pl.Enum) -> Marked:
@@ -57,32 +63,33 @@ class TextCodes:
         return table.take(values.to_physical().cast(pl.UInt32).fill_null(len(table) - 1).to_numpy())
 
 
+@dataclass(frozen=True)
 class _PerfectHash:
-    """Where each of a few texts stands, by a table without collisions."""
+    """A table without collisions: ``places`` tells for each slot which of a few texts alone can be there."""
 
-    def __init__(self, multiplier: np.uint64, shift: np.uint64, table: NDArray[np.uint32]) -> None:
-        self._multiplier, self._shift, self._table = multiplier, shift, table
+    multiplier: np.uint64
+    shift: np.uint64
+    places: NDArray[np.uint32]
 
     @classmethod
     def of(cls, texts: pl.Series) -> _PerfectHash | None:
         """A multiplier that keeps the texts apart; None in the practically impossible case that there is none."""
         hashes = texts.hash().to_numpy()
-        if not len(hashes):
-            return None
         # Which multipliers are tried does not matter for the codes, so any fixed generator will do.
         tried = np.random.default_rng(0).integers(0, 2**63, _TRIES, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-        # About n^2 / 2 places for n texts: one multiplier in three keeps them apart.
+        # About n^2 / 2 slots for n texts: one multiplier in three keeps them apart.
         for bits in range(max(2 * (len(hashes) - 1).bit_length() - 1, 1), _LARGEST_TABLE_BITS + 1):
             shift = np.uint64(64 - bits)
             for multiplier in tried:
                 slots = (hashes * multiplier) >> shift
                 if len(np.unique(slots)) == len(slots):
-                    table = np.zeros(1 << bits, np.uint32)
-                    table[slots] = np.arange(len(slots))
-                    return cls(multiplier, shift, table)
+                    places = np.zeros(1 << bits, np.uint32)
+                    places[slots] = np.arange(len(slots))
+                    return cls(multiplier, shift, places)
         return None
 
-    def places(self, values: pl.Series) -> NDArray[np.uint32]:
-        """For each value the only place where it can be among the texts."""
-        slots = (values.hash().to_numpy() * self._multiplier) >> self._shift
-        return self._table.take(slots.view(np.int64))  # numpy indexes fastest with its own type
+    def slots(self, values: pl.Series) -> NDArray[np.int64]:
+        """The slot of each value, in the type with which numpy indexes fastest."""
+        slots = values.hash().to_numpy() * self.multiplier
+        slots >>= self.shift
+        return slots.view(np.int64)

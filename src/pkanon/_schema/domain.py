@@ -36,6 +36,8 @@ def check_value(value: Any, type_name: str, where: str) -> Value:
             raise SchemaError(
                 f'{where}: an empty text cannot be a value; declare it under missing_values with missing = "value".'
             )
+        if "\0" in value:
+            raise SchemaError(f"{where}: a value holds a NUL character, which text files cannot carry.")
         return value
     if type_name == "boolean" and isinstance(value, bool):
         return value
