@@ -30,6 +30,7 @@ from ._plan import Plan, parse_plan, read_plan
 from ._schema import Attribute
 from ._schema.domain import Range, value_to_text
 
+UNFINISHED = ".incomplete"
 PLAN_KEY, CERTIFICATE_KEY = "pkanon:plan", "pkanon:certificate"
 FORMATS = {"parquet": ("data.parquet",), "csv": ("data.csv",), "both": ("data.parquet", "data.csv")}
 _FIELD_TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean", "date": "date"}
@@ -51,7 +52,7 @@ def write_folder(
     if format not in FORMATS:
         raise InputError(f"The format '{format}' is unknown. Available: {', '.join(FORMATS)}.")
     check_free(path)
-    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}.incomplete"
+    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
     failed: OSError | None = None
     try:
         unfinished.mkdir()
@@ -93,11 +94,10 @@ def _write(
             write_parquet(frames(), folder / name, inside)
         else:
             write_csv(frames(), folder / name)
-    texts["datapackage.json"] = _text(
-        _datapackage(plan, certificate, folder, names)
-    )  # last: it makes a folder a release
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
+    package = _text(_datapackage(plan, certificate, folder, names))
+    (folder / "datapackage.json").write_text(package, encoding="utf-8")  # last: it makes a folder a release
     for file in folder.iterdir():
         _sync(file)
     progress(1.0)
@@ -123,7 +123,10 @@ def _datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Sequ
         "name": "pkanon-release",
         "title": "Randomised microdata",
         "description": f"{claim} Counts of this table are biased; correct them with plan.json.",
-        "pkanon": {"plan": "plan.json", "certificate": "certificate.json", "rows": certificate.rows},
+        "pkanon": {
+            "rows": certificate.rows,
+            **{name: _hash(folder / f"{name}.json") for name in ("plan", "certificate")},
+        },
         "resources": [
             {
                 "name": "data" if len(names) == 1 else f"data-{name.rpartition('.')[2]}",
@@ -131,7 +134,7 @@ def _datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Sequ
                 "format": name.rpartition(".")[2],
                 "mediatype": "application/vnd.apache.parquet" if name.endswith(".parquet") else "text/csv",
                 **({} if name.endswith(".parquet") else {"encoding": "utf-8"}),
-                "hash": f"sha256:{_sha256(folder / name)}",
+                "hash": _hash(folder / name),
                 "schema": {"fields": fields, "missingValues": [""]},
             }
             for name in names
@@ -157,9 +160,9 @@ def _field(attribute: Attribute) -> dict[str, Any]:
     return field | {"constraints": constraints}
 
 
-def _sha256(path: Path) -> str:
+def _hash(path: Path) -> str:
     with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
 def read_folder(path: str | Path) -> tuple[Path, Plan, Certificate]:
@@ -173,20 +176,25 @@ def read_folder(path: str | Path) -> tuple[Path, Plan, Certificate]:
 
 
 def _open_folder(folder: Path) -> tuple[Path, Plan, Certificate]:
-    package_file = folder / "datapackage.json"
-    if not package_file.is_file() or not (folder / "plan.json").is_file():
-        raise InputError(f"{folder} is not a finished release: it has no datapackage.json and plan.json.")
+    if folder.name.endswith(UNFINISHED) or not (folder / "datapackage.json").is_file():
+        raise InputError(
+            f"{folder} is not a finished release: it has no datapackage.json, or writing it was interrupted."
+        )
     try:
-        resource = json.loads(package_file.read_text(encoding="utf-8"))["resources"][0]
-        data, expected = folder / Path(resource["path"]).name, resource["hash"]
-        certificate_text = (folder / "certificate.json").read_text(encoding="utf-8")
-        found = f"sha256:{_sha256(data)}"
-    except (OSError, ValueError, KeyError, IndexError, TypeError):
+        package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
+        hashes = {f"{name}.json": package["pkanon"][name] for name in ("plan", "certificate")}
+        hashes |= {Path(resource["path"]).name: resource["hash"] for resource in package["resources"]}
+        changed = [name for name, expected in hashes.items() if _hash(folder / name) != expected]
+        data = folder / Path(package["resources"][0]["path"]).name
+        certificate = (folder / "certificate.json").read_text(encoding="utf-8")
+    except (OSError, ValueError, LookupError, TypeError):
         raise InputError(f"{folder} is a damaged release: a file is absent or unreadable.") from None
-    if found != expected:
-        raise DataError(f"{data} is not the file that was released: its hash differs from datapackage.json.")
+    if changed:
+        raise DataError(
+            f"{folder / changed[0]} is not the file that was released: its hash differs from datapackage.json."
+        )
     plan = read_plan(folder / "plan.json")
-    return data, plan, parse_certificate(certificate_text, plan)
+    return data, plan, parse_certificate(certificate, plan)
 
 
 def _open_parquet(file: Path) -> tuple[Path, Plan, Certificate]:

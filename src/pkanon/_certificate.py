@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,7 @@ from ._errors import PlanError
 from ._explain import promises, void_reasons
 from ._plan import Plan
 from ._privacy import float_below, round_down, round_up
+from ._version import __version__
 
 FORMAT = "pkanon-certificate/1"
 DIGITS = 6
@@ -40,6 +42,8 @@ class Certificate:
     statement: tuple[str, ...]
     void: tuple[str, ...]
     outside: tuple[str, ...]
+    date: str
+    software: str
     without_passed: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -65,6 +69,8 @@ class Certificate:
             statement=("This release claims nothing.",) if void else tuple(promises(plan, rows)),
             void=tuple(void),
             outside=tuple(_outside(plan, rows)),
+            date=datetime.now(UTC).date().isoformat(),
+            software=f"pkanon {__version__}",
             without_passed=_numbers(plan, rows) if only_passed else {},
         )
 
@@ -73,6 +79,8 @@ class Certificate:
         return {
             "format": FORMAT,
             "plan_digest": self.plan_digest,
+            "date": self.date,
+            "software": self.software,
             "rows": self.rows,
             "asked": dict(self.asked),
             "k": None if self.k is None else _number(self.k, up=False),
@@ -86,7 +94,10 @@ class Certificate:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], plan: Plan) -> Certificate:
-        """The certificate in a file, which must belong to ``plan`` and claim exactly what the plan supports."""
+        """The certificate in a file, which must belong to ``plan`` and claim exactly what the plan supports.
+
+        Sentences are written anew from the plan, not taken from the file.
+        """
         problem = "is damaged"
         try:
             if data["format"] != FORMAT:
@@ -98,13 +109,7 @@ class Certificate:
                 supported = cls.of(plan, int(data["rows"]), private=not void)
                 claims = {key: data[key] for key in ("k", "epsilon", "epsilon_unbounded")}
                 if claims == {key: supported.to_json()[key] for key in claims}:
-                    # the sentences are those that were published, not those this version would write
-                    return replace(
-                        supported,
-                        statement=tuple(str(line) for line in data["statement"]),
-                        void=void,
-                        outside=tuple(str(line) for line in data["outside"]),
-                    )
+                    return replace(supported, void=void, date=str(data["date"]), software=str(data["software"]))
                 problem = "claims something else than its plan supports"
         except (KeyError, TypeError, ValueError):
             pass

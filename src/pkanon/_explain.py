@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ._plan import Plan
 
 
+WEAK_K = Fraction(3, 2)
+"""Below it a row is more likely than not a known person's, by a wide margin."""
+
+
 def explain(plan: Plan) -> str:
     """What is done and what is promised."""
     void = void_reasons(plan)
@@ -55,6 +59,10 @@ def promises(plan: Plan, records: int | None = None) -> list[str]:
         f"Whatever an outsider already knows, nobody can link a released row to a person with more than "
         f"1/k = {_percent_above(1 / k)} confidence: the release of {rows:,} rows is Pk-anonymous with k = {round_down(k)}."
     ]
+    if k < WEAK_K:
+        sentences.append(
+            "That is next to nothing: a row may be linked to its person almost for certain. Ask for a k of 2 or more."
+        )
     if math.isinf(epsilon):
         sentences.append(
             "Differential privacy does not hold: some released values rule out some true values for certain."
@@ -108,4 +116,5 @@ def _factor_above(plan: Plan) -> str:
     if len(text) <= 9:
         return text
     zeros = len(text) - 3
-    return f"{-(-math.ceil(ratio) // 10**zeros)}e{zeros}"
+    leading = str(-(-math.ceil(ratio) // 10**zeros))  # three digits, or four where rounding up carried
+    return f"{leading[0]}.{leading[1:3]}e{zeros + len(leading) - 1}"

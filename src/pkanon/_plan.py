@@ -20,7 +20,8 @@ from typing import Any
 from . import _digest, _privacy
 from ._blocks import Block, block_from_json
 from ._errors import InputError, PlanError
-from ._explain import explain
+from ._explain import explain, void_reasons
+from ._files import write_new
 from ._predict import Prediction, predict
 from ._schema import Attribute, Schema, Unit
 
@@ -132,6 +133,11 @@ class Plan:
         """Whether any block was computed from the private table."""
         return any(block.data_dependent for block in self.blocks)
 
+    @property
+    def void_reasons(self) -> list[str]:
+        """What in the plan itself takes every guarantee away, a sentence each; empty if nothing does."""
+        return void_reasons(self)
+
     def predict(self, *attributes: str) -> Prediction:
         """The error of the cross-tabulation of ``attributes``, before any data exist."""
         return predict(self.blocks, self.records, attributes)
@@ -204,14 +210,7 @@ class Plan:
 
     def save(self, path: str | Path) -> None:
         """Write the plan to a file that does not exist yet."""
-        text = json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n"
-        try:
-            with open(path, "x", encoding="utf-8") as file:
-                file.write(text)
-        except FileExistsError:
-            raise InputError(f"{path} exists already; a plan is never overwritten. Choose another name.") from None
-        except OSError as error:
-            raise InputError(f"Cannot write the plan to {path}: {error.strerror}.") from None
+        write_new(path, json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n")
 
     def __str__(self) -> str:
         return f"Plan for {self.records:,} records: k = {self.k_text}, epsilon = {self.epsilon_text}"

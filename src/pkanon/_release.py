@@ -48,6 +48,8 @@ class Release:
     codes: Mapping[str, Codes] = field(repr=False)
     passed: pl.DataFrame | None = field(default=None, repr=False)
     kind: Kind = "polars"
+    others: Mapping[str, float] = field(default_factory=dict, repr=False)
+    """Which share of the private rows was taken as ``other``, per attribute: for the custodian, never saved."""
 
     @property
     def rows(self) -> int:
@@ -135,6 +137,7 @@ def release(
         codes=_attribute_columns(plan, moved),
         passed=passed,
         kind=encoded.kind,
+        others=encoded.others,
     )
 
 
@@ -147,13 +150,17 @@ def check(
     data_dependent: bool = False,
     text: TextFormat | None = None,
     progress: Progress | None = None,
-) -> None:
-    """Raise what :func:`release` would raise with the same arguments; release nothing."""
+) -> dict[str, float]:
+    """Raise what :func:`release` would raise with the same arguments; release nothing.
+
+    Returns which share of the rows would be taken as ``other``, per attribute, where that is any.
+    """
     told = progress or _quiet
     _refuse_plan(plan, allow_pass=allow_pass, data_dependent=data_dependent)
     encoded = encode(table, plan.schema, text=text or TextFormat(), progress=lambda done: told("reading", done))
     _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
     _unit_columns(plan, encoded)
+    return encoded.others
 
 
 def open_release(path: str | Path) -> Release:
@@ -170,6 +177,8 @@ def _quiet(step: str, done: float) -> None:
 
 
 def _refuse_plan(plan: Plan, *, allow_pass: bool, data_dependent: bool) -> None:
+    if not isinstance(plan, Plan):
+        raise PlanError(f"A plan is needed, not an object of type {type(plan).__name__}; read a file with read_plan.")
     passed = ", ".join(attribute.name for attribute in plan.schema.passed)
     if passed and plan.count_noise is not None:
         raise PlanError(f"The plan hides the record count, so no column can be passed; drop {passed}.")

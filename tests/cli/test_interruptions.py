@@ -3,6 +3,8 @@
 import resource
 import shutil
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -98,3 +100,46 @@ def test_a_pipe_gets_no_progress_bar(place):
     assert process.returncode == 0
     assert err == ""
     assert "Released 200 rows" in out
+
+
+def test_a_reader_that_hangs_up_is_no_failure(place):
+    process = place.start("plan", "people.toml", "--records", "200", "--k", "3")
+    process.stdout.close()
+    assert process.wait(timeout=60) == 0
+    process.stderr.close()
+
+
+def test_a_result_that_cannot_be_printed(place):
+    with open("/dev/full", "w") as full:
+        process = subprocess.run(
+            [sys.executable, "-m", "pkanon", "release", "people.csv", "--plan", "plan.json", "-o", "out"],
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+        )  # fmt: skip
+    assert process.returncode == 3
+    assert "what was written is complete" in process.stderr
+    assert pk.open_release("out").rows == 200
+
+
+def test_a_signal_that_somebody_else_handles_cannot_cut_the_table(large):
+    """polars ends a query early on SIGINT, even where the process ignores it: never a release of some of the rows."""
+    code = (
+        "import os, signal, sys, threading\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "import pkanon as pk\n"
+        "plan = pk.read_plan('plan.json')\n"
+        "for i in range(10):\n"
+        "    timer = threading.Timer(0.03 * i, lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "    timer.start()\n"
+        "    try:\n"
+        "        release = pk.release('people.csv', plan)\n"
+        "        release.save(f'out{i}', format='both')\n"
+        "        print(release.rows, pk.open_release(f'out{i}').rows)\n"
+        "    except (pk.PkanonError, KeyboardInterrupt):\n"
+        "        print('refused')\n"
+        "    timer.join()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=large.folder)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.split("\n")[:-1]
+    assert len(lines) == 10
+    assert set(lines) <= {f"{LARGE} {LARGE}", "refused"}

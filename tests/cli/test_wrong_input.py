@@ -302,3 +302,27 @@ def test_usage_errors(place):
 
 def test_anonymity_of_an_unknown_column(place):
     refused(place, place.run("anonymity", "people.csv", "sx"), "sx", "sex")
+
+
+def test_a_file_without_a_header_gives_nobody_away(place):
+    text = (place.folder / "people.csv").read_text().partition("\n")[2]
+    place.write("people.csv", f"{MARKER},F,30,school\n{text}")
+    refused(place, place.release(), "first line")
+    refused(place, place.run("schema", "people.csv", "-o", "draft.toml"), "first line")
+    refused(place, place.run("anonymity", "people.csv", MARKER[:-1]))
+
+
+def test_unlisted_values_taken_as_other_are_told(place):
+    place.write("other.toml", (place.folder / "people.toml").read_text().replace('["F", "M"]', '["F"]\nother = "X"'))
+    code, out, err = place.run("release", "people.csv", "--schema", "other.toml", "--k", "3", "--check")
+    assert code == 0
+    assert "50.0% of the rows hold an unlisted value of 'sex'" in err
+
+
+def test_what_is_not_a_plan_or_a_schema():
+    import pkanon as pk
+
+    with pytest.raises(pk.InputError, match="read_plan"):
+        pk.release("people.csv", "plan.json")
+    with pytest.raises(pk.InputError, match="read_schema"):
+        pk.plan("people.toml", records=10, k=2)

@@ -10,6 +10,7 @@ SOURCE = Path(pkanon.__file__).parent
 
 LAYERS = [
     ["_version", "_errors", "_digest"],
+    ["_files"],
     ["_schema"],
     ["_blocks"],
     ["_privacy"],

@@ -138,7 +138,12 @@ def test_random_plans_round_trip(data):
     names = [f"a{i}" for i in range(len(sizes))]
     attributes = []
     for name, size in zip(names, sizes):
-        labels = st.lists(st.text(min_size=1, max_size=4), min_size=size, max_size=size, unique=True)
+        labels = st.lists(
+            st.text(st.characters(exclude_characters="\0", codec="utf-8"), min_size=1, max_size=4),
+            min_size=size,
+            max_size=size,
+            unique=True,
+        )
         other, missing = data.draw(st.booleans()), data.draw(st.sampled_from(["reject", "value"]))
         listed = data.draw(labels)
         attributes.append(pk.Attribute(name, listed, other="".join(listed) + "!" if other else None, missing=missing))

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 import click
 
@@ -63,29 +66,64 @@ def cli() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command; its exit code."""
     try:
-        result = cli.main(args=list(arguments), prog_name="pkanon", standalone_mode=False)
+        with _terminated_politely():
+            result = cli.main(args=list(arguments), prog_name="pkanon", standalone_mode=False)
+            if sys.stdout is not None:
+                sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except pk.PkanonError as error:
-        click.echo(f"error: {error}", err=True)
+        _complain(f"error: {error}")
         return error.exit_code
     except click.ClickException as error:
-        error.show()
+        _complain(f"error: {error.format_message()} Try 'pkanon --help'.")
         return 2
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted: nothing was written", err=True)
+        _complain("interrupted: a release or a file is either complete or absent")
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that closing stdout stays quiet
+    except _Terminated:
+        return 143
+    except (BrokenPipeError, SystemExit):  # click turns a closed pipe into an exit; the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that closing standard output stays quiet
         return 0
     except MemoryError:
-        click.echo("error: there is not enough memory for this table", err=True)
+        _complain("error: there is not enough memory for this table")
         return 3
     except OSError as error:
-        click.echo(f"error: {error.strerror or 'the environment failed'}", err=True)
+        # files are written under guard, so what fails here is printing
+        _complain(
+            f"error: the result could not be printed: {error.strerror or 'the environment failed'}; what was written is complete"
+        )
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 3
     except Exception as error:
         # A bug. The message of a foreign exception may quote a person's value, so only the place is shown.
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{os.path.basename(place.filename)}:{place.lineno}"
-        click.echo(f"error: a bug in pkanon ({type(error).__name__} at {where}); nothing was written", err=True)
+        _complain(f"error: a bug in pkanon ({type(error).__name__} at {where}); please report it")
         return 3
+
+
+def _complain(line: str) -> None:
+    with suppress(OSError, ValueError):
+        click.echo(line, err=True)
+
+
+class _Terminated(BaseException):
+    """The process was asked to end: clean up like after Ctrl-C."""
+
+
+@contextmanager
+def _terminated_politely() -> Iterator[None]:
+    """Turns SIGTERM into an exception, so that nothing half-written stays behind."""
+
+    def stop(number: int, frame: object) -> None:
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 
 import click
@@ -10,6 +11,9 @@ import click
 import pkanon as pk
 
 from .shared import json_option, print_json, progress_bar, say
+
+STRONG = 1000
+"""For the demo's 2.5 million rows: k from which epsilon is below 4."""
 
 
 @click.command()
@@ -40,16 +44,16 @@ def command(k: str, output: str | None, as_json: bool) -> None:
         f"The table: {table.height:,} people (synthetic, modelled on the 1990 US census), {len(names)} columns: {', '.join(names)}."
     )
     say(
-        f"As it is, its classical k is {raw}: "
-        + ("somebody is unique in it and can be found." if raw == 1 else "nobody is unique.")
+        "As it is, "
+        + ("somebody in it is unique and can be found." if raw == 1 else f"everybody in it has {raw - 1} doubles.")
     )
     say()
     say("What was done, without looking at any value:")
-    kept = {name: rho for name, rho in plan.rho.items() if rho is not None}
-    low, high = min(kept.values()), max(kept.values())
-    share = f"{100 * low:.1f}%" if high - low < 0.0005 else f"{100 * low:.1f}% to {100 * high:.1f}%"
-    say(f"  Each person's answer to each question was kept with probability {share}, else replaced by a random one.")
-    say("  Then the rows were put in a random order. The dice came from the operating system and were thrown away.")
+    kept = [rho for rho in plan.rho.values() if rho is not None]
+    say(
+        f"  Each person's answer to each question was kept with probability {100 * min(kept):.1f}%, else replaced by one drawn "
+        "at random. Then the rows were put in a random order. The dice came from the operating system and were thrown away."
+    )
     say()
     say("What you can promise:")
     say(
@@ -57,15 +61,21 @@ def command(k: str, output: str | None, as_json: bool) -> None:
         f"{100 / plan.k:.3g}% confidence which row is whose (k = {plan.k_text})."
     )
     say(
-        "  Every single answer can be denied: what the table shows may be the person's own answer or chance. "
-        f"(In technical terms: differentially private with epsilon = {plan.epsilon_text}.)"
+        "  Every answer in it may be the person's own or chance. How much the table can shift what is believed about somebody "
+        f"is bounded too: by a factor of at most {math.ceil(math.exp(plan.epsilon)):,} (epsilon = {plan.epsilon_text})."
     )
-    say("  You may give this table to anyone. Nobody needs to be trusted with it.")
+    if plan.k < STRONG:
+        say("  That second bound is weak; a larger k makes both stronger. Try: pkanon demo --k 1000")
     say()
-    say("What it costs (expected total error of a corrected table, as a share of all people):")
+    say(
+        "What it costs. Counts in this table are noisy; corrected with the published probabilities they are right on average:"
+    )
     for count in (1, 2, 3):
         prediction = plan.predict(*names[:count])
-        say(f"  {' x '.join(names[:count])}: {100 * prediction.l1:,.1f}% over {prediction.cells:,} cells")
+        total = f"off by about {100 * prediction.l1:.1f}% of all people, added up"
+        say(
+            f"  {' x '.join(names[:count])}, {prediction.cells:,} numbers: {'too noisy to be read' if prediction.l1 >= 0.8 else total}"
+        )
     say()
     say(f"Written to {folder}: data.parquet, plan.json, certificate.json, datapackage.json.")
 

@@ -11,6 +11,9 @@ import pkanon as pk
 
 from .shared import DEFAULT_DESIGN, json_option, print_json, print_table, say, target_options
 
+UNREADABLE = 0.8
+"""An L1 error of 2 is as far off as a table can be; from here on the noise is as large as the table."""
+
 
 @click.command()
 @click.argument("schema", type=click.Path())
@@ -174,16 +177,22 @@ def _print(designs: dict[str, pk.Plan | str], chosen: pk.Plan, tables: list[tupl
     for table in tables:
         errors = [plan.predict(*table) for plan in plans.values()]
         label = f"error: {' x '.join(table)}"
-        rows.append([label, *(f"{'' if error.exact else '<= '}{error.l1:.4g}" for error in errors)])
+        rows.append([label, *(_error(error) for error in errors)])
     print_table(header, rows)
     say()
     say("kept: the share of rows whose true value is kept; the others get a uniform draw, which may hit it again.")
-    say(
-        "error: the expected sum of absolute errors of the unbiased reconstruction of that table, divided by the records."
-    )
+    say("error: the expected sum of absolute errors of the corrected table, divided by the records; near or above 1")
+    say("(marked !) the table cannot be read at this target. <=: at most, it depends on the data.")
+    if len(plans) > 1:
+        say("*: the design that was chosen.")
     for name, reason in designs.items():
         if isinstance(reason, str):
             say(f"{name}: {reason}")
     say()
     for line in chosen.explain().splitlines():
         say(line)
+
+
+def _error(prediction: pk.Prediction) -> str:
+    bound = "" if prediction.exact else "<= "
+    return f"{bound}{prediction.l1:.4g}{' !' if prediction.l1 >= UNREADABLE else ''}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 import pkanon as pk
@@ -14,13 +12,6 @@ WARNING = (
     "the values in this draft were read off the data; before it protects anybody, somebody must confirm that they are "
     'public knowledge. Edit the file, then set domains = "confirmed" in it.'
 )
-HEADER = """\
-# DRAFT. The values below were read off the data. Before this schema protects anybody, somebody must
-# confirm that they are public knowledge, complete, and say nothing about the people in the table:
-# add values that could occur but happen not to, remove or merge rare ones, and give every column a role:
-#   randomise (default) | id (checked to be unique, then dropped) | drop | pass (released as it is, NOT protected)
-# Then change the next line to: domains = "confirmed". Until then a release made with it claims nothing.
-"""
 
 
 @click.command()
@@ -35,24 +26,17 @@ def command(table: str, output: str | None, delimiter: str | None, encoding: str
     Example: pkanon schema people.csv -o people.toml
     """
     drafted = pk.draft_schema(table, text=text_format(delimiter, encoding))
-    text = HEADER + drafted.schema.to_toml()
     if output is not None:
-        try:
-            with open(output, "x", encoding="utf-8") as file:
-                file.write(text)
-        except FileExistsError:
-            raise pk.InputError(f"{output} exists already; choose another name.") from None
-        except OSError as error:
-            raise pk.InputError(f"Cannot write to {output}: {error.strerror}.") from None
+        drafted.save(output)
     if as_json:
         print_json(
             {"attributes": drafted.schema.to_json(), "notes": list(drafted.notes), "confirmed": False, "file": output}
         )
         return
     if output is None:
-        click.echo(text, nl=False)
+        click.echo(drafted.to_toml(), nl=False)
     else:
-        say(f"Drafted {Path(output).name}: {len(drafted.schema.attributes)} columns.")
+        say(f"Drafted {output}: {len(drafted.schema.attributes)} columns.")
         for note in drafted.notes:
             say(f"  {note}")
     click.echo(f"warning: {WARNING}", err=True)

@@ -55,7 +55,7 @@ def print_json(value: Any) -> None:
 
 def say(line: str = "") -> None:
     """One line on standard output, wrapped to the terminal where there is one."""
-    if not sys.stdout.isatty():
+    if sys.stdout is None or not sys.stdout.isatty():
         click.echo(line)
         return
     width = min(shutil.get_terminal_size().columns, 100)
@@ -74,7 +74,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, float], None] | None]:
     """A progress bar on standard error if that is a terminal, else None. It shows shares, never counts of rows."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

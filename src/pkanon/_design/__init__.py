@@ -47,6 +47,10 @@ def plan(
     ``matrices`` fixes the transition matrix of single attributes; the design divides what is left of
     the budget among the others. With matrices for all attributes k and epsilon may be left out.
     """
+    if not isinstance(schema, Schema):
+        raise SchemaError(
+            f"A schema is needed, not an object of type {type(schema).__name__}; read a file with read_schema."
+        )
     if design not in _SPLITS:
         raise TargetError(f"The design '{design}' is unknown. {did_you_mean(design, DESIGNS)}")
     noise = None if hide_count is None else _count_noise(hide_count)

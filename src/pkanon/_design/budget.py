@@ -42,22 +42,30 @@ def retention_blocks(
     units: Sequence[Unit], split: Split, limit: Fraction, target: Target, fixed: Sequence[Block]
 ) -> list[Retention]:
     """Retention blocks with R^2 <= limit, and limit / R^2 at most 0.1% above 1, in the narrowest words that do."""
+    blocks, spare = _nearest(units, split, limit)
+    if 1 <= spare <= SLACK:
+        return blocks
+    for _ in range(1000):  # what was reached may itself be out of reach when it is asked for: go on until it is not
+        blocks, spare = _nearest(units, split, _squared_ratio(blocks))
+        if 1 <= spare <= SLACK:
+            break
+    raise TargetError(f"The target is beyond reach for words of 64 bits. {target.reached([*fixed, *blocks])}")
+
+
+def _nearest(units: Sequence[Unit], split: Split, limit: Fraction) -> tuple[list[Retention], Fraction]:
+    """Blocks in the narrowest words that come within the slack, or else in 64 bits; and limit / R^2."""
     sizes = [unit.size for unit in units]
     epsilon = budget(limit)
-    odds = (
-        [Fraction(math.exp(min(u, LARGEST_LOG_ODDS))) for u in split(epsilon, sizes)]
-        if epsilon > 0
-        else [Fraction(0)] * len(units)
-    )
+    odds = [Fraction(0)] * len(units)
+    if epsilon > 0:
+        odds = [Fraction(math.exp(min(u, LARGEST_LOG_ODDS))) for u in split(epsilon, sizes)]
     widths = [32] * len(units)
     while True:
-        blocks, within_reach = _rounded(units, odds, widths, limit)
+        blocks = _rounded(units, odds, widths, limit)
         spare = limit / _squared_ratio(blocks)
-        if within_reach and 1 <= spare <= SLACK:
-            return blocks
         narrow = [i for i, width in enumerate(widths) if width == 32]
-        if not narrow:
-            raise TargetError(f"The target is beyond reach for words of 64 bits. {target.reached([*fixed, *blocks])}")
+        if 1 <= spare <= SLACK or not narrow:
+            return blocks, spare
         # widen where rounding cost most
         costs = {i: (1 + sizes[i] * odds[i]) / (blocks[i].epsilon_ratio or 1) for i in narrow}
         widths[max(narrow, key=lambda i: (max(costs[i], 1 / costs[i]), -i))] = 64
@@ -65,8 +73,8 @@ def retention_blocks(
 
 def _rounded(
     units: Sequence[Unit], odds: Sequence[Fraction], widths: Sequence[int], limit: Fraction
-) -> tuple[list[Retention], bool]:
-    """Blocks of at least the privacy asked for, and whether every unit could have them.
+) -> list[Retention]:
+    """Blocks of at least the privacy asked for, or the most private ones there are.
 
     ``replace = ceil(2^w (1 - rho) / V)`` with 1 - rho = 1/(1 + z). The odds come from floats and may
     be high by a few parts in 10^15, so they are lowered until the exact product is within the limit.
@@ -79,11 +87,10 @@ def _rounded(
         most = [2**width // unit.size for unit, width in zip(units, widths)]
         if any(c > m for c, m in zip(counts, most)):
             # a unit cannot be replaced as often as asked: the most private there is takes all of them to their most
-            blocks = [Retention(u, m, w) for u, m, w in zip(units, most, widths)]
-            return blocks, _squared_ratio(blocks) <= limit
+            return [Retention(u, m, w) for u, m, w in zip(units, most, widths)]
         blocks = [Retention(u, c, w) for u, c, w in zip(units, counts, widths)]
         if _squared_ratio(blocks) <= limit:
-            return blocks, True
+            return blocks
     raise AssertionError("lowering the odds by half must meet any budget that floats can express")
 
 

@@ -8,17 +8,20 @@ schema does not know are listed only when another one is a name that it does kno
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 
 from .._errors import DataError, did_you_mean
 from .source import Source
 
 _MOST_NAMED = 5
+_VALUE = re.compile(r"[+-]?[0-9]+([.,:/-][0-9]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2}.*")
 
 
 def check_columns(source: Source, declared: Sequence[str]) -> None:
     """Refuses a table whose columns are not exactly ``declared``, in any order."""
     check_header(source, declared)
+    _refuse_other_spelling(source, declared)
     problems = absent_columns(source, declared)
     if _is_header(source, declared):
         undeclared = [name for name in source.names if name not in declared]
@@ -33,12 +36,26 @@ def check_columns(source: Source, declared: Sequence[str]) -> None:
         raise DataError("\n".join(problems))
 
 
+def _refuse_other_spelling(source: Source, declared: Sequence[str]) -> None:
+    """One sentence instead of many where all names differ in capitals or blanks only."""
+    if set(source.names) != set(declared) and sorted(map(_folded, source.names)) == sorted(map(_folded, declared)):
+        raise DataError(
+            "The names of the columns differ from the schema in capitals or blanks only; write them alike: "
+            f"{', '.join(declared)}."
+        )
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold()
+
+
 def absent_columns(source: Source, wanted: Sequence[str]) -> list[str]:
     """A sentence for each column of ``wanted`` that the table does not have."""
     absent = [name for name in wanted if name not in source.names]
     if _is_header(source, wanted):
         return [f"The table has no column '{name}'. {did_you_mean(name, source.names)}" for name in absent]
-    near = {name: difflib.get_close_matches(name, source.names, n=1) for name in absent}
+    offered = source.names if are_names(source.names) else ()
+    near = {name: difflib.get_close_matches(name, offered, n=1) for name in absent}
     problems = [
         f"The table has no column '{name}'. Did you mean '{found[0]}'?" for name, found in near.items() if found
     ]
@@ -69,7 +86,12 @@ def check_header(source: Source, wanted: Sequence[str]) -> None:
         raise DataError("A column has no name; name it, or leave it out if it holds the row numbers of R or pandas.")
 
 
+def are_names(fields: Sequence[str]) -> bool:
+    """Whether a first line may be a header: no number and no date in it, which a person's row hardly lacks."""
+    return not any(_VALUE.fullmatch(field.strip()) for field in fields)
+
+
 def _is_header(source: Source, wanted: Sequence[str]) -> bool:
     """Whether the names are surely names: in a frame always, in a text file if one of them is wanted."""
-    folded = {name.strip().casefold() for name in source.names}
-    return source.text is None or any(name.strip().casefold() in folded for name in wanted)
+    folded = set(map(_folded, source.names))
+    return source.text is None or any(_folded(name) in folded for name in wanted)

@@ -93,10 +93,15 @@ class CodedColumn:
             way_out = (
                 "this table was not released with this schema."
                 if self.coder.released
-                else 'list it, declare other = "...", or correct the data.'
+                else 'list it, declare other = "..." for it, name it under missing_values if it means missing, or correct the data.'
             )
             found.append(f"{column} {rows(self._unlisted)} a value that the schema does not list; {way_out}")
         return found
+
+    @property
+    def others(self) -> int:
+        """How many rows held something unlisted and were taken as ``other``."""
+        return self._unlisted + self._faulty if self.coder.other_code is not None else 0
 
     def codes(self) -> Codes:
         """All codes, in the order of the rows; to be called once."""

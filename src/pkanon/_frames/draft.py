@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from .._errors import DataError, SchemaError
+from .._files import write_new
 from .._schema import Attribute, Schema
 from .border import guarded, rows
-from .check import check_header
+from .check import are_names, check_header
 from .infer import Column, seen, typed
 from .rounding import round_bins, round_dates
 from .source import Source, open_source
@@ -29,6 +30,17 @@ from .textopen import PLAIN, TextFormat
 MOST_LISTED = 50
 _CLOSE_DATES = 62
 """Days: dates that span no more are listed; months would hardly divide them."""
+
+HEADER = """\
+# DRAFT. The values below were read off the data. Before this schema protects anybody, somebody must
+# confirm that they are public knowledge, complete, and say nothing about the people in the table:
+# add values that could occur but happen not to, remove or merge rare ones, and give every column a role:
+#   randomise (default) | id (checked to be unique, then dropped) | drop | pass (released as it is, NOT protected)
+# Then change the next line to: domains = "confirmed". Until then a release made with it claims nothing.
+"""
+
+_NEARLY_ALL = 0.98
+"""A column with this share of different values is an id with a few repetitions."""
 
 _NOUNS = {
     "text": "texts",
@@ -45,6 +57,14 @@ class Draft:
 
     schema: Schema
     notes: tuple[str, ...]
+
+    def to_toml(self) -> str:
+        """The text of a ``schema.toml`` that says at its top that it is a draft."""
+        return HEADER + self.schema.to_toml()
+
+    def save(self, path: str | Path) -> None:
+        """Write the draft to a file that does not exist yet."""
+        write_new(path, self.to_toml())
 
 
 def draft_schema(table: object, *, text: TextFormat = PLAIN, progress: Callable[[float], None] | None = None) -> Draft:
@@ -64,10 +84,11 @@ def draft_schema(table: object, *, text: TextFormat = PLAIN, progress: Callable[
 
 
 def _refuse_values_as_names(source: Source) -> None:
-    """A first line of numbers is a person's row, not a header."""
-    numbers = pl.Series(source.names, dtype=pl.String).cast(pl.Float64, strict=False)
-    if source.text is not None and 2 * int(numbers.is_not_null().sum()) > len(source.names):
-        raise DataError(f"The first line of {source.text.path} holds numbers; it must name the columns.")
+    """A first line with a number or a date in it is a person's row, not a header."""
+    if source.text is not None and not are_names(source.names):
+        raise DataError(
+            f"The first line of {source.text.path} holds a number or a date where a name is expected; it must name the columns."
+        )
 
 
 def _proposed(name: str, column: Column | str) -> tuple[Attribute, str]:
@@ -81,7 +102,12 @@ def _proposed(name: str, column: Column | str) -> tuple[Attribute, str]:
         return Attribute(name, role="drop"), "the same value in every row: dropped"
     if size == column.rows and column.type in ("text", "integer"):
         return Attribute(name, role="id", type=column.type), "different in every row: taken as the id"
-    found = f"{size:,} different {_NOUNS[column.type]}"
+    found = f"{size:,} different {_NOUNS[column.type] if size > 1 else _NOUNS[column.type].removesuffix('s')}"
+    if column.type == "text" and size > MOST_LISTED and size >= _NEARLY_ALL * column.rows:
+        note = (
+            'almost different in every row: dropped; if it is the id, give it role = "id", which refuses repeated ones'
+        )
+        return Attribute(name, role="drop"), note
     if column.type == "text" and size > MOST_LISTED:
         return Attribute(name, role="drop"), f"{found}: dropped; declare its values to keep it"
     try:

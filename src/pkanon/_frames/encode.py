@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -37,7 +37,8 @@ Progress = Callable[[float], None]
 class Encoded:
     """A table as codes: one array per randomised attribute, in the order of the schema.
 
-    ``passed`` holds the columns that are released as they are, None if there are none; ``kind`` says
+    ``others`` says which share of the rows was taken as ``other``, where that was any; for the custodian's
+    eyes, never for a release. ``passed`` holds the columns that are released as they are, None if there are none; ``kind`` says
     which kind of frame came in (a file counts as polars).
     """
 
@@ -45,6 +46,7 @@ class Encoded:
     codes: dict[str, Codes]
     passed: pl.DataFrame | None
     kind: Kind
+    others: dict[str, float] = field(default_factory=dict)
 
 
 def encode(
@@ -79,9 +81,11 @@ def encode(
     if complaints := [sentence for column in columns for sentence in column.complaints()]:
         raise DataError("\n".join(complaints))
     told(1.0)
-    codes = {column.attribute.name: column.codes() for column in columns if isinstance(column, CodedColumn)}
+    coded = [column for column in columns if isinstance(column, CodedColumn)]
+    others = {column.attribute.name: column.others / rows for column in coded if column.others}
+    codes = {column.attribute.name: column.codes() for column in coded}
     kept = [column.values() for column in columns if isinstance(column, PassedColumn)]
-    return Encoded(rows, codes, pl.DataFrame(kept) if kept else None, source.kind)
+    return Encoded(rows, codes, pl.DataFrame(kept) if kept else None, source.kind, others)
 
 
 def _read(source: Source, columns: list[Column], told: Progress, readings: Mapping[str, Reading] | None) -> int:

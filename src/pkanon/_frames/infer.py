@@ -17,6 +17,7 @@ from .border import guarded
 from .convert import conversion
 from .source import Source
 
+SURELY_MISSING = ("NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")
 COMMON_MISSING = ("NA", "N/A", "n/a", "na", "NaN", "nan", "NULL", "null", "None", "none", "?", "-", ".", "missing")
 
 _WRITTEN: tuple[tuple[str, str], ...] = (
@@ -103,9 +104,9 @@ def typed(column: Seen) -> Column | str:
         for kind in kinds:
             if (found := _written(column, column.table, kind)) is not None:
                 return found
-        # An empty text cannot be a value, so it can only be a missing one.
-        empty = ("",) if (column.table["value"] == "").any() else ()
-        return _column(column, column.table, "text", empty) or "no type fits"
+        # An empty text cannot be a value, so it can only be a missing one; "none" and "-" may be values.
+        signs = column.table.filter(pl.col("value").is_in(["", *SURELY_MISSING]))["value"].to_list()
+        return _column(column, column.table, "text", tuple(signs)) or "no type fits"
     if isinstance(dtype, pl.Datetime):
         return _column(column, column.table, "date", ()) or "times of day"
     if dtype.is_numeric():

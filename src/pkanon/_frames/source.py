@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from .._errors import DataError, InputError
+from .._errors import DataError, EnvironmentFailure, InputError
 from .border import Unreadable, guarded, guarded_steps
 from .textfile import AS_TEXT, Reading, TextFile, open_text
 from .textopen import TEXT_SUFFIXES, TextFormat, plain_suffix
@@ -91,7 +91,9 @@ def _open_path(path: Path, text: TextFormat) -> Source:
         return Source("polars", file.names, lambda wanted: file.batches({}), file)
     if suffix in PARQUET_SUFFIXES:
         return _parquet(path)
-    raise InputError(f"{path} has an unknown ending; a table is {ACCEPTED}.")
+    excel = " Save a spreadsheet as CSV first." if suffix in (".xlsx", ".xls", ".ods") else ""
+    endings = ", ".join((*TEXT_SUFFIXES, *PARQUET_SUFFIXES))
+    raise InputError(f"{path} has an unknown ending; a file ends in {endings} (texts also in .gz).{excel}")
 
 
 def _parquet(path: Path) -> Source:
@@ -102,12 +104,14 @@ def _parquet(path: Path) -> Source:
     return Source("polars", tuple(names), lambda wanted: _collected(lazy.select(wanted), damaged, total))
 
 
-def _collected(lazy: pl.LazyFrame, message: str, total: int | None = None) -> Batches:
+def _collected(lazy: pl.LazyFrame, message: str, total: int) -> Batches:
     done = 0
     steps = guarded(message, lazy.collect_batches, maintain_order=True)
     for frame in guarded_steps(DataError, message, steps):
         done += frame.height
-        yield frame, min(done / total, 1.0) if total else 0.0  # how long a lazy query is, nobody knows
+        yield frame, min(done / total, 1.0) if total else 1.0
+    if done != total:  # a signal that somebody else handles makes polars stop early
+        raise EnvironmentFailure("Reading the table stopped before its end; run it again, undisturbed.")
 
 
 def _sliced(rows: int, cut: Callable[[int, int], pl.DataFrame]) -> Batches:
@@ -121,8 +125,12 @@ def _of_polars(table: Any) -> Source:
 
 
 def _of_lazy(table: Any) -> Source:
-    names = tuple(table.collect_schema().names())
-    return Source("polars", names, lambda wanted: _collected(table.select(wanted), _NOT_COLLECTED))
+    def read(wanted: Sequence[str]) -> Batches:
+        # As a whole, not in batches: how many rows there should be, nobody else knows.
+        frame = guarded(_NOT_COLLECTED, table.select(wanted).collect)
+        return _sliced(frame.height, frame.slice)
+
+    return Source("polars", tuple(table.collect_schema().names()), read)
 
 
 def _of_pandas(table: Any) -> Source:

@@ -4,7 +4,8 @@ polars is a good but trusting reader: it fills a short line with nulls, and it l
 without its closing quote swallow the lines up to the next one. Both would lose or bend people's rows
 without a word. The checks here need the bytes only, a piece at a time:
 
-- :func:`look`: is there a NUL byte, is there a quote at all, what is the last byte (almost free);
+- :func:`look`: is there a NUL byte, is there a quote at all, how many lines, what is the last byte (almost free);
+- :func:`records`: how many lines there are outside quotes;
 - :func:`stray_quotes`: quotes that neither open nor close a field nor are doubled inside one (RFC 4180);
 - :func:`separators`, :func:`uneven_lines`: whether, and how many, lines hold fewer or more fields than the header;
 - :func:`is_utf8`: whether the bytes are UTF-8.
@@ -36,18 +37,35 @@ class Look:
 
     nul: bool
     quotes: bool
+    lines: int
     last: str
 
 
 def look(pieces: Iterable[bytes]) -> Look:
-    """Whether there are NUL bytes and quotes, and the last byte."""
+    """Whether there are NUL bytes and quotes, how many lines, and the last byte."""
     nul = quotes = False
-    last = b""
+    lines, last = 0, b""
     for piece in pieces:
         nul = nul or b"\0" in piece
         quotes = quotes or b'"' in piece
+        lines += piece.count(b"\n")
         last = piece[-1:]
-    return Look(nul, quotes, last.decode("latin-1"))
+    return Look(nul, quotes, lines + (last not in (b"", b"\n")), last.decode("latin-1"))
+
+
+def records(pieces: Iterable[bytes], separator: str) -> int:
+    """How many lines there are when line ends inside quotes do not count."""
+    ends, last = 0, b""
+
+    def watched() -> Iterator[bytes]:
+        nonlocal last
+        for piece in pieces:
+            last = piece[-1:]
+            yield piece
+
+    for _, line_ends in _outside(watched(), separator):
+        ends += int(np.count_nonzero(line_ends))
+    return ends + (last not in (b"", b"\n"))
 
 
 def stray_quotes(pieces: Iterable[bytes], separator: str) -> bool:

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import polars as pl
 
-from .._errors import DataError, InputError
+from .._errors import DataError, EnvironmentFailure, InputError
 from .border import Unreadable, guarded, guarded_as, guarded_steps, rows
-from .structure import PIECE, is_utf8, look, separators, stray_quotes, uneven_lines
+from .structure import PIECE, is_utf8, look, records, separators, stray_quotes, uneven_lines
 from .textopen import TextFormat, separator_of, text_of, without_blank_end
 
 _LIKELY_DELIMITERS = (",", ";", "\t", "|")
@@ -129,6 +129,11 @@ class TextFile:
             done += frame.height
             gaps += frame[names[-1]].null_count()
             yield frame, min(done / total, 1.0)
+        # A signal that somebody else handles makes polars stop early, as if the file ended there.
+        if done != (records(self.pieces(), self.separator) if seen.quotes else seen.lines) - 1:
+            if seen.quotes and stray_quotes(self.pieces(), self.separator):
+                raise DataError(self._stray_quote)
+            raise EnvironmentFailure(f"Reading {self.path} stopped before its end; run it again, undisturbed.")
         # polars overlooks one separator too many at the very end, too.
         if (seen.last == self.separator or self._may_be_short(done, gaps)) and (problem := self._uneven()) is not None:
             raise DataError(problem)

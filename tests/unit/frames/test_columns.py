@@ -42,6 +42,8 @@ def test_a_file_without_a_header_gives_nobody_away(tmp_path):
     path.write_text("MARKER-7f3a,MARKER-7f3a\ns,44\n")
     assert "MARKER" not in refused(path)
     path.write_text("REGION,AGE\ns,44\n")  # a header after all
+    assert "capitals or blanks only" in refused(path)
+    path.write_text("REGION,height\ns,44\n")
     assert "Column 'REGION' is not in the schema" in refused(path)
 
 

@@ -1,5 +1,6 @@
 """The release folder: a valid Data Package, complete or absent, and it opens again."""
 
+import hashlib
 import json
 import shutil
 
@@ -43,6 +44,15 @@ def release():
 def folder(release, tmp_path):
     release.save(tmp_path / "out", format="both")
     return tmp_path / "out"
+
+
+def rehash(folder):
+    """What somebody would do who changes a file and covers it up."""
+    path = folder / "datapackage.json"
+    package = json.loads(path.read_text())
+    digest = lambda name: f"sha256:{hashlib.sha256((folder / name).read_bytes()).hexdigest()}"  # noqa: E731
+    package["pkanon"] |= {"plan": digest("plan.json"), "certificate": digest("certificate.json")}
+    path.write_text(json.dumps(package))
 
 
 def test_the_files(folder):
@@ -153,8 +163,32 @@ def test_a_certificate_that_claims_more_is_refused(folder, key, value):
     data = json.loads(path.read_text())
     data[key] = value
     path.write_text(json.dumps(data))
-    with pytest.raises(pk.InputError):
+    with pytest.raises(pk.DataError, match="hash"):
         pk.open_release(folder)
+    rehash(folder)
+    with pytest.raises(pk.InputError, match=r"certificate|rows"):
+        pk.open_release(folder)
+
+
+def test_sentences_are_written_anew_when_a_release_is_opened(release, folder):
+    path = folder / "certificate.json"
+    path.write_text(path.read_text().replace("nobody can link", "nobody can ever link"))
+    rehash(folder)
+    assert pk.open_release(folder).certificate.statement == release.certificate.statement
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.parquet"])
+def test_every_data_file_is_checked(folder, name):
+    with open(folder / name, "ab") as file:
+        file.write(b"x")
+    with pytest.raises(pk.DataError, match=name):
+        pk.open_release(folder)
+
+
+def test_a_folder_that_was_never_finished_is_refused(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / ".out.deadbeef.incomplete")
+    with pytest.raises(pk.InputError, match="finished"):
+        pk.open_release(tmp_path / ".out.deadbeef.incomplete")
 
 
 def test_a_changed_plan_is_refused(folder):
@@ -162,6 +196,7 @@ def test_a_changed_plan_is_refused(folder):
     data = json.loads(path.read_text())
     data["records"] += 1
     path.write_text(json.dumps(data))
+    rehash(folder)
     with pytest.raises(pk.PlanError, match="another plan"):
         pk.open_release(folder)
 
