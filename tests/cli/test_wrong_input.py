@@ -314,7 +314,7 @@ def test_a_file_without_a_header_gives_nobody_away(place):
 
 def test_unlisted_values_taken_as_other_are_told(place):
     place.write("other.toml", (place.folder / "people.toml").read_text().replace('["F", "M"]', '["F"]\nother = "X"'))
-    code, out, err = place.run("release", "people.csv", "--schema", "other.toml", "--k", "3", "--check")
+    code, _, err = place.run("release", "people.csv", "--schema", "other.toml", "--k", "3", "--check")
     assert code == 0
     assert "50.0% of the rows hold an unlisted value of 'sex'" in err
 
