@@ -16,7 +16,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ import polars as pl
 
 from ._certificate import Certificate, parse_certificate
 from ._errors import DataError, EnvironmentFailure, InputError
-from ._frames import write_csv, write_parquet
+from ._frames import wide_types, write_csv, write_parquet
 from ._plan import Plan, parse_plan, read_plan
 from ._schema import Attribute
 from ._schema.domain import Range, value_to_text
@@ -40,14 +40,14 @@ def write_folder(
     path: Path,
     plan: Plan,
     certificate: Certificate,
-    frames: Callable[[], Iterable[pl.DataFrame]],
+    frame: pl.DataFrame,
     *,
     format: str = "parquet",
     progress: Callable[[float], None],
 ) -> None:
     """Write a release to ``path``, which must not exist; ``format`` is parquet, csv or both.
 
-    ``frames`` gives the rows, some at a time, once for every format.
+    ``frame`` holds the rows, whole numbers in the smallest type that holds them.
     """
     if format not in FORMATS:
         raise InputError(f"The format '{format}' is unknown. Available: {', '.join(FORMATS)}.")
@@ -56,7 +56,7 @@ def write_folder(
     failed: OSError | None = None
     try:
         unfinished.mkdir()
-        _write(unfinished, plan, certificate, frames, FORMATS[format], progress)
+        _write(unfinished, plan, certificate, frame, FORMATS[format], progress)
         os.rename(unfinished, path)
         _sync(path.parent)
     except BaseException as error:
@@ -82,7 +82,7 @@ def _write(
     folder: Path,
     plan: Plan,
     certificate: Certificate,
-    frames: Callable[[], Iterable[pl.DataFrame]],
+    frame: pl.DataFrame,
     names: Sequence[str],
     progress: Callable[[float], None],
 ) -> None:
@@ -91,9 +91,9 @@ def _write(
     for step, name in enumerate(names):
         progress(step / len(names))
         if name.endswith(".parquet"):
-            write_parquet(frames(), folder / name, inside)
+            write_parquet(frame, folder / name, inside, wide_types(plan.schema))
         else:
-            write_csv(frames(), folder / name)
+            write_csv(frame, folder / name)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     package = _text(_datapackage(plan, certificate, folder, names))

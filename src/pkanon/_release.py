@@ -20,7 +20,7 @@ import numpy as np
 from ._bundle import read_folder, write_folder
 from ._certificate import Certificate
 from ._errors import DataError, PlanError, RefusedError
-from ._frames import Encoded, Kind, TextFormat, as_kind, decode, decode_pieces, encode
+from ._frames import Encoded, Kind, TextFormat, as_kind, decode, encode
 from ._hidden_count import draw_change, dummy_columns
 from ._keystream import Keystream, Randomness, System
 from ._plan import Plan
@@ -68,7 +68,7 @@ class Release:
             Path(path),
             self.plan,
             self.certificate,
-            lambda: decode_pieces(self.plan.schema, self.codes, self.passed),
+            decode(self.plan.schema, self.codes, self.passed, narrow=True),
             format=format,
             progress=lambda done: told("writing", done),
         )

@@ -15,7 +15,7 @@ draft.py      a schema proposed from a table;  infer.py  the types of its column
 polars is imported with this package; pandas, pyarrow and duckdb never are.
 """
 
-from .decode import decode, decode_pieces
+from .decode import decode, wide_types
 from .draft import Draft, draft_schema
 from .encode import Encoded, encode
 from .groups import count_rows, smallest_group
@@ -31,10 +31,10 @@ __all__ = [
     "as_kind",
     "count_rows",
     "decode",
-    "decode_pieces",
     "draft_schema",
     "encode",
     "smallest_group",
+    "wide_types",
     "write_csv",
     "write_parquet",
 ]

@@ -7,7 +7,8 @@ The code of the missing value becomes null.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,9 +19,6 @@ from .._schema import Attribute, Codes, Schema
 from .._schema.domain import Range
 from .numbering import as_number
 
-PIECE = 2**16
-"""Rows decoded together on their way to a file."""
-
 _TYPES: dict[str, tuple[type[np.generic], pl.DataType]] = {
     "integer": (np.int64, pl.Int64()),
     "number": (np.float64, pl.Float64()),
@@ -29,12 +27,18 @@ _TYPES: dict[str, tuple[type[np.generic], pl.DataType]] = {
 }
 
 
-def decode(schema: Schema, codes: Mapping[str, Codes], passed: pl.DataFrame | None) -> pl.DataFrame:
-    """The released table of these codes; ``passed`` holds the columns that are released as they are."""
+def decode(
+    schema: Schema, codes: Mapping[str, Codes], passed: pl.DataFrame | None, *, narrow: bool = False
+) -> pl.DataFrame:
+    """The released table of these codes; ``passed`` holds the columns that are released as they are.
+
+    ``narrow``: whole numbers in the smallest type that holds them all, on their way to a file. A text
+    file shows no difference; for a typed one :func:`wide_types` says what to make of them.
+    """
     columns = []
     for attribute in schema.attributes:
         if attribute.role == "randomise":
-            columns.append(_column(attribute, codes[attribute.name]))
+            columns.append(_column(attribute, codes[attribute.name], narrow=narrow))
         elif attribute.role == "pass":
             if passed is None:
                 raise DataError(f"The column '{attribute.name}' is passed on by the schema but was not given.")
@@ -44,13 +48,9 @@ def decode(schema: Schema, codes: Mapping[str, Codes], passed: pl.DataFrame | No
     return pl.DataFrame(columns)
 
 
-def decode_pieces(schema: Schema, codes: Mapping[str, Codes], passed: pl.DataFrame | None) -> Iterator[pl.DataFrame]:
-    """The released table, some rows at a time."""
-    rows = max(len(column) for column in codes.values())
-    for start in range(0, max(rows, 1), PIECE):
-        stop = start + PIECE
-        piece = {name: column[start:stop] for name, column in codes.items()}
-        yield decode(schema, piece, None if passed is None else passed[start:stop])
+def wide_types(schema: Schema) -> dict[str, pl.DataType]:
+    """The columns that ``decode(narrow=True)`` gives in a smaller type than the one they are released in."""
+    return {a.name: released_dtype(a) for a in schema.randomised if a.released_type == "integer"}
 
 
 def released_dtype(attribute: Attribute) -> pl.DataType:
@@ -60,7 +60,7 @@ def released_dtype(attribute: Attribute) -> pl.DataType:
     return _TYPES[attribute.released_type][1]
 
 
-def _column(attribute: Attribute, codes: Codes) -> pl.Series:
+def _column(attribute: Attribute, codes: Codes, *, narrow: bool) -> pl.Series:
     if len(codes) and int(codes.max()) >= attribute.size:
         raise DataError(f"attribute '{attribute.name}' has {attribute.size:,} codes; a larger one was given.")
     values = pl.Series(attribute.name, _values(attribute, codes))
@@ -69,7 +69,9 @@ def _column(attribute: Attribute, codes: Codes) -> pl.Series:
         absent = codes == attribute.missing_code
         if absent.any():
             values = values.to_frame().select(pl.when(~pl.Series(absent)).then(pl.col(attribute.name))).to_series()
-    return values.cat.to(dtype) if isinstance(dtype, pl.Enum) else values.cast(dtype)
+    if isinstance(dtype, pl.Enum):
+        return values.cat.to(dtype)
+    return values if narrow and attribute.released_type == "integer" else values.cast(dtype)
 
 
 def _values(attribute: Attribute, codes: Codes) -> NDArray[np.generic]:
@@ -77,10 +79,23 @@ def _values(attribute: Attribute, codes: Codes) -> NDArray[np.generic]:
     if attribute.released_type == "text":
         return codes
     stored = _TYPES[attribute.released_type][0]
+    if attribute.released_type == "integer":
+        stored = _smallest(attribute)
     if isinstance(attribute.domain, Range):
-        values = codes.astype(np.int64) + attribute.domain.low
+        values = (codes.astype(np.int64) + attribute.domain.low).astype(stored)
         if attribute.other is not None:
             values[codes == attribute.other_code] = as_number(attribute.other)
         return values
     numbers = [0 if label is None else as_number(label) for label in attribute.labels()]
     return np.array(numbers, stored)[codes]
+
+
+def _smallest(attribute: Attribute) -> type[np.signedinteger[Any]]:
+    """The smallest signed type that holds every whole number the attribute releases."""
+    if isinstance(attribute.domain, Range):
+        ends = [attribute.domain.low, attribute.domain.high]
+        ends += [] if attribute.other is None else [int(as_number(attribute.other))]
+    else:
+        ends = [int(as_number(label)) for label in attribute.labels() if label is not None]
+    types = (np.int8, np.int16, np.int32, np.int64)
+    return next(t for t in types if np.iinfo(t).min <= min(ends) and max(ends) <= np.iinfo(t).max)

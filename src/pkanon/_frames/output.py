@@ -8,16 +8,14 @@ the disk, not the table.
 from __future__ import annotations
 
 import importlib
-import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-from polars.io.plugins import register_io_source
 
 from .._errors import EnvironmentFailure
 from .border import FOREIGN, guarded
@@ -50,52 +48,31 @@ def _pandas_column(pandas: Any, column: pl.Series) -> Any:
     return pandas.Series(column.to_list(), dtype=None if len(column) else object)
 
 
-def write_csv(frames: Iterable[pl.DataFrame], path: str | Path) -> None:
-    """Writes the rows of all frames, one after the other, to a CSV file; an existing one is replaced."""
-    stream = _Stream(frames)
-    _written(lambda: stream.lazy().sink_csv(path), path)
-    tail = stream.last.tail(1).write_csv(include_header=False).encode()
+def write_csv(frame: pl.DataFrame, path: str | Path) -> None:
+    """Writes a CSV file; an existing one is replaced."""
+    _written(lambda: frame.lazy().sink_csv(path), path)
+    tail = frame.tail(1).write_csv(include_header=False).encode()
     with open(path, "rb") as file:
         file.seek(max(os.path.getsize(path) - len(tail), 0))
-        if not stream.ended or file.read() != tail:
+        if file.read() != tail:
             raise EnvironmentFailure(_STOPPED.format(path=path))
 
 
-def write_parquet(frames: Iterable[pl.DataFrame], path: str | Path, metadata: Mapping[str, str]) -> None:
-    """The same as Parquet, with ``metadata`` among the metadata of the file."""
-    stream = _Stream(frames)
-    _written(lambda: stream.lazy().sink_parquet(path, metadata=dict(metadata)), path)
+def write_parquet(
+    frame: pl.DataFrame, path: str | Path, metadata: Mapping[str, str], types: Mapping[str, pl.DataType] | None = None
+) -> None:
+    """Writes a Parquet file, columns cast to ``types``, with ``metadata`` among the metadata of the file."""
+    casts = [pl.col(name).cast(dtype) for name, dtype in (types or {}).items()]
+    _written(lambda: frame.lazy().with_columns(casts).sink_parquet(path, metadata=dict(metadata)), path)
     written = -1
     with suppress(*FOREIGN):
         written = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
-    if written != stream.rows:
+    if written != frame.height:
         raise EnvironmentFailure(_STOPPED.format(path=path))
 
 
 _STOPPED = "Writing {path} stopped before its end; run it again, undisturbed."
 """A signal that somebody else handles makes polars stop early, as if all were done."""
-
-
-class _Stream:
-    """Frames as one table that is never in memory as a whole: each is made when the file is ready for it."""
-
-    def __init__(self, frames: Iterable[pl.DataFrame]) -> None:
-        self._rest = iter(frames)
-        self.last = next(self._rest)
-        self.rows = 0
-        self.ended = False
-
-    def lazy(self) -> pl.LazyFrame:
-        """What polars writes."""
-        return register_io_source(self._source, schema=self.last.schema)
-
-    def _source(self, columns: Any, predicate: Any, rows: Any, batch: Any) -> Iterator[pl.DataFrame]:
-        for frame in itertools.chain([self.last], self._rest):
-            self.rows += frame.height
-            self.last = frame
-            yield frame
-        self.ended = True
-
 
 _MAKERS: dict[str, Callable[[pl.DataFrame], Any]] = {
     "polars": lambda frame: frame,

@@ -43,8 +43,8 @@ CODES = {"sex": [1, 0, 2, 1], "age": [0, 120, 121, 7], "vote": [0, 2, 1, 0], "bo
 
 
 def tables(tmp_path):
-    write_csv([FRAME], tmp_path / "t.csv")
-    write_parquet([FRAME], tmp_path / "t.parquet", {})
+    write_csv(FRAME, tmp_path / "t.csv")
+    write_parquet(FRAME, tmp_path / "t.parquet", {})
     arrow = FRAME.to_arrow()
     frame = FRAME.with_columns(pl.col("sex").cast(pl.Categorical))
     con = duckdb.connect()

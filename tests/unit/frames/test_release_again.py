@@ -50,8 +50,8 @@ def test_round_trip(attribute, tmp_path):
     assert frame[attribute.name][:300].to_list() == labels
     kinds = {"text": pl.Enum, "integer": pl.Int64, "number": pl.Float64, "boolean": pl.Boolean, "date": pl.Date}
     assert frame[attribute.name].dtype == kinds[attribute.released_type]
-    write_csv([frame], tmp_path / "t.csv")
-    write_parquet([frame], tmp_path / "t.parquet", {"k": "v"})
+    write_csv(frame, tmp_path / "t.csv")
+    write_parquet(frame, tmp_path / "t.parquet", {"k": "v"})
     frames = (frame, frame.lazy(), as_kind(frame, "pandas"), as_kind(frame, "pyarrow"))
     for table in (*frames, tmp_path / "t.parquet", tmp_path / "t.csv"):
         got = encode(table, schema, released=True).codes[attribute.name]
@@ -69,8 +69,8 @@ def test_all_columns_together_in_a_csv_file(tmp_path):
     passed = pl.DataFrame({"p": rng.integers(0, 9, n)})
     frame = decode(schema, codes, passed)
     assert frame.columns == [*codes, "p"]
-    write_csv([frame], tmp_path / "t.csv")
-    write_parquet([frame], tmp_path / "t.parquet", {})
+    write_csv(frame, tmp_path / "t.csv")
+    write_parquet(frame, tmp_path / "t.parquet", {})
     for path in (tmp_path / "t.csv", tmp_path / "t.parquet"):
         again = encode(path, schema, released=True)
         assert all(np.array_equal(again.codes[name], codes[name]) for name in codes)
@@ -104,7 +104,7 @@ def test_what_others_see_in_the_parquet_file(tmp_path):
     )
     codes = {"t": np.array([0, 2, 1], np.uint8), "n": np.array([1, 2, 3], np.uint8), "d": np.array([0, 1, 0], np.uint8)}
     path = tmp_path / "t.parquet"
-    write_parquet([decode(schema, codes, None)], path, {"pkanon-plan": '{"format": "x"}'})
+    write_parquet(decode(schema, codes, None), path, {"pkanon-plan": '{"format": "x"}'})
     arrow = pq.read_table(path)
     assert pq.read_metadata(path).metadata[b"pkanon-plan"] == b'{"format": "x"}'
     assert str(arrow.schema.field("t").type).startswith("dictionary<values=")
@@ -121,7 +121,7 @@ def test_csv_of_a_release(tmp_path):
         [Attribute("t", ["b", 'a,"'], **both), Attribute("x", [0.5, 2.0], **both), Attribute("b", [True, False])]
     )
     codes = {"t": np.array([0, 2, 1], np.uint8), "x": np.array([2, 0, 1], np.uint8), "b": np.array([0, 1, 0], np.uint8)}
-    write_csv([decode(schema, codes, None)], tmp_path / "t.csv")
+    write_csv(decode(schema, codes, None), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_bytes() == b't,x,b\nb,,true\n,0.5,false\n"a,""",2.0,true\n'
 
 
@@ -134,6 +134,6 @@ def test_any_labels_survive_a_csv_file(listed, data, tmp_path_factory):
     draws = {a.name: data.draw(st.lists(st.integers(0, a.size - 1), min_size=5, max_size=5)) for a in schema.attributes}
     codes = {name: np.array(drawn, np.uint8) for name, drawn in draws.items()}
     path = tmp_path_factory.mktemp("t") / "t.csv"
-    write_csv([decode(schema, codes, None)], path)
+    write_csv(decode(schema, codes, None), path)
     again = encode(path, schema, released=True).codes
     assert {name: column.tolist() for name, column in again.items()} == draws

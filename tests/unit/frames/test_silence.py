@@ -141,12 +141,12 @@ def test_writing_where_one_cannot(tmp_path, caplog):
     frame = pl.DataFrame({"v": [MARKER]})
     for write in (write_csv, lambda f, p: write_parquet(f, p, {})):
         with pytest.raises(EnvironmentFailure, match="No such file or directory") as caught:
-            write([frame], tmp_path / "none" / "t")
+            write(frame, tmp_path / "none" / "t")
         silent(caught, caplog)
         with pytest.raises(EnvironmentFailure, match="No space left on device"):
-            write([frame], "/dev/full")
+            write(frame, "/dev/full")
     with pytest.raises(EnvironmentFailure, match="format") as caught:
-        write_csv([pl.DataFrame({"v": [[MARKER]]})], tmp_path / "t.csv")
+        write_csv(pl.DataFrame({"v": [[MARKER]]}), tmp_path / "t.csv")
     silent(caught, caplog)
 
 
