@@ -1,0 +1,111 @@
+"""schema.toml in and out, and what a schema refuses."""
+
+import datetime as dt
+
+import pytest
+
+import pkanon as pk
+from pkanon._schema.toml import parse
+
+EVERYTHING = """\
+[attributes.age]
+type = "integer"
+bins = { start = 0, stop = 90, width = 5 }
+open = "high"
+[attributes.income]
+type = "number"
+bins = { edges = [0.0, 1000.5, 20000.0], labels = ["low", "high", "top"] }
+open = "high"
+[attributes.visit]
+type = "date"
+bins = { edges = [2024-01-01, 2024-07-01, 2025-01-01] }
+[attributes.education]
+values = ["none", "school", "degree"]
+missing = "value"
+missing_values = ["", "NA", "-9"]
+other = "other"
+[attributes.smokes]
+type = "boolean"
+values = [false, true]
+[attributes.zip]
+type = "integer"
+range = [0, 99999]
+other = -1
+[attributes.patient]
+role = "id"
+[attributes.note]
+role = "drop"
+[attributes.weight]
+type = "number"
+role = "pass"
+[[bundles]]
+attributes = ["age", "education"]
+forbid = [{ age = ["0-4", "5-9"], education = ["degree"] }, { age = ["0-4"], education = [""] }]
+"""
+
+
+def test_what_the_file_says_is_what_is_read():
+    schema = parse(EVERYTHING)
+    age, income, visit, education = (schema.attribute(name) for name in ("age", "income", "visit", "education"))
+    assert [age.size, age.label(0), age.label(18)] == [19, "0-4", "90+"]
+    assert list(income.labels()) == ["low", "high", "top"]
+    assert list(visit.labels()) == ["2024-01-01 to 2024-06-30", "2024-07-01 to 2024-12-31"]
+    assert visit.code(dt.date(2024, 6, 30)) == 0
+    assert list(education.labels()) == ["none", "school", "degree", "other", None]
+    assert [education.other_code, education.missing_code] == [3, 4]
+    assert schema.attribute("zip").code(5) == 5
+    assert schema.attribute("zip").code(-7) == 100_000  # everything else is other
+    assert [a.role for a in schema.attributes[-3:]] == ["id", "drop", "pass"]
+    bundle = schema.units[0]
+    assert bundle.attributes == ("age", "education")
+    assert bundle.size == 19 * 5 - 2 - 1
+
+
+def test_it_comes_back_the_same():
+    schema = parse(EVERYTHING)
+    again = parse(schema.to_toml())
+    assert again == schema
+    assert again.digest == schema.digest
+
+
+def test_a_draft_stays_a_draft_until_it_is_confirmed():
+    assert parse('domains = "drafted"\n' + EVERYTHING).drafted
+    assert parse(parse('domains = "drafted"\n' + EVERYTHING).to_toml()).drafted
+    assert not parse('domains = "confirmed"\n' + EVERYTHING).drafted
+    assert not parse(EVERYTHING).drafted
+    with pytest.raises(pk.SchemaError, match="domains"):
+        parse('domains = "yes"\n' + EVERYTHING)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('missing_values = ["", "NA", "-9"]', 'missing_values = ["none"]', "both a value and in missing_values"),
+        ('other = "other"', 'other = "none"', "also a declared value"),
+        ('other = "other"', "other = 3", "not of type"),
+        ("range = [0, 99999]", "range = [5, 4]", "starts above"),
+        ("range = [0, 99999]", "range = [0, 99999999999]", "2\\^31"),
+        ('role = "id"', 'role = "id"\nvalues = ["a", "b"]', "randomise"),
+        ('["0-4", "5-9"]', '["0-3"]', "not a value of 'age'"),
+        ('attributes = ["age", "education"]', 'attributes = ["age", "patient"]', "patient|education"),
+        ('attributes = ["age", "education"]', 'attributes = ["age"]', "two"),
+        ('open = "high"', 'open = "wide"', "wide"),
+        ('values = ["none", "school", "degree"]', 'values = ["none", "school", "degree", "a\\u0000b"]', "NUL"),
+        ('values = ["none", "school", "degree"]', 'values = ["none", "school", "degree", ""]', "empty text"),
+    ],
+)
+def test_what_is_refused(old, new, message):
+    text = EVERYTHING.replace(old, new)
+    assert text != EVERYTHING
+    with pytest.raises(pk.SchemaError, match=message):
+        parse(text)
+
+
+def test_joint_keeps_what_bundles_forbid_and_only_that():
+    schema = pk.Schema(
+        [pk.Attribute(name, ["a", "b"]) for name in ("x", "y", "z")],
+        [pk.Bundle(["x", "z"], [{"x": ["a"], "z": ["b"]}])],
+    )
+    assert schema.unit(["x", "y", "z"]).size == 8 - 2
+    assert schema.unit(["x", "y"]).size == 4  # the rule needs z
+    assert pk.plan(schema, records=100, k=2, design="joint").units[0].size == 6
