@@ -74,20 +74,26 @@ def _column(attribute: Attribute, codes: Codes, *, narrow: bool) -> pl.Series:
     return values if narrow and attribute.released_type == "integer" else values.cast(dtype)
 
 
-def _values(attribute: Attribute, codes: Codes) -> NDArray[np.generic]:
+def _values(attribute: Attribute, codes: Codes) -> NDArray[Any]:
     """What stands in the column before its type is set; anything where the value is missing."""
     if attribute.released_type == "text":
         return codes
-    stored = _TYPES[attribute.released_type][0]
-    if attribute.released_type == "integer":
-        stored = _smallest(attribute)
+    stored = _smallest(attribute) if attribute.released_type == "integer" else _TYPES[attribute.released_type][0]
     if isinstance(attribute.domain, Range):
-        values = (codes.astype(np.int64) + attribute.domain.low).astype(stored)
+        values = _counted_on(codes, attribute.domain.low, stored)
         if attribute.other is not None:
             values[codes == attribute.other_code] = as_number(attribute.other)
         return values
-    numbers = [0 if label is None else as_number(label) for label in attribute.labels()]
-    return np.array(numbers, stored)[codes]
+    numbers = [as_number(label) for label in attribute.labels() if label is not None]
+    if attribute.released_type == "integer" and numbers == list(range(int(numbers[0]), int(numbers[0]) + len(numbers))):
+        return _counted_on(codes, int(numbers[0]), stored)
+    table = np.array([*numbers, 0] if attribute.missing_code is not None else numbers, stored)
+    return table.take(codes, mode="clip")  # clip: the codes were checked
+
+
+def _counted_on(codes: Codes, low: int, stored: type[np.generic]) -> NDArray[Any]:
+    """low + code. Integers wrap around, so a difference that does not fit in the type does no harm to a sum that does."""
+    return np.asarray(codes.astype(stored) + np.array(low, stored))
 
 
 def _smallest(attribute: Attribute) -> type[np.signedinteger[Any]]:
