@@ -9,8 +9,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md")), ROOT / "tests" / "README.md"]
 
 FORBIDDEN = {
-    "a path outside the repository": r"\.\./shared|\bshared/|/work/|/tmp/|/home/|/Users/",
-    "an address of this machine or of a registry": r"localhost|127\.0\.0\.1|pypi\.org|registry\.",
+    "a path outside the repository": r"(?<![\w:/.>])/(?!dev/)[A-Za-z]+/\w|\.\./\.\./\w",
+    "an address of a machine": r"localhost|127\.0\.0\.1",
     "a note to oneself": r"\bTODO\b|\bFIXME\b|\bXXX\b|\bTBD\b",
     "another spelling": r"\b[Rr]andomiz|\b[Aa]nonymiz(?!ation)|\b[Ss]ummariz|\b[Oo]ptimiz",
     "ornament": "[\U0001f000-\U0001faff\u2600-\u27bf]",
@@ -27,8 +27,8 @@ def test_nothing_forbidden(page, what):
 @pytest.mark.parametrize(
     ("what", "text"),
     [
-        ("a path outside the repository", "see ../shared/notes.md"),
-        ("an address of this machine or of a registry", "http://localhost:80"),
+        ("a path outside the repository", "see /home/me/notes.md"),
+        ("an address of a machine", "http://localhost:80"),
         ("a note to oneself", "TODO: write"),
         ("another spelling", "Randomize it"),
         ("ornament", "done \u2705"),

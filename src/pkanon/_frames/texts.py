@@ -21,6 +21,7 @@ from .numbering import MISSING, UNLISTED, Marked, compact
 _MOST_HASHED = 256
 _LARGEST_TABLE_BITS = 20
 _TRIES = 50
+_SPREADING = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio, odd
 
 
 class TextCodes:
@@ -75,8 +76,8 @@ class _PerfectHash:
     def of(cls, texts: pl.Series) -> _PerfectHash | None:
         """A multiplier that keeps the texts apart; None in the practically impossible case that there is none."""
         hashes = texts.hash().to_numpy()
-        # Which multipliers are tried does not matter for the codes, so any fixed generator will do.
-        tried = np.random.default_rng(0).integers(0, 2**63, _TRIES, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        # Odd multiples of a number that spreads well; which ones are tried does not matter for the codes.
+        tried = np.array([_SPREADING * (2 * i + 1) % 2**64 for i in range(_TRIES)], np.uint64)
         # About n^2 / 2 slots for n texts: one multiplier in three keeps them apart.
         for bits in range(max(2 * (len(hashes) - 1).bit_length() - 1, 1), _LARGEST_TABLE_BITS + 1):
             shift = np.uint64(64 - bits)
