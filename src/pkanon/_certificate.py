@@ -105,19 +105,33 @@ class Certificate:
             elif data["plan_digest"] != plan.digest:
                 problem = "belongs to another plan"
             else:
-                void = tuple(str(reason) for reason in data["void"])
-                supported = cls.of(plan, int(data["rows"]), private=not void)
-                claims = {key: data[key] for key in ("k", "epsilon", "epsilon_unbounded")}
-                if claims == {key: supported.to_json()[key] for key in claims}:
-                    return replace(supported, void=void, date=str(data["date"]), software=str(data["software"]))
+                for private in (True, False):
+                    supported = cls.of(plan, data["rows"], private=private)
+                    if supported._claims() == _published_claims(data):
+                        return replace(supported, date=str(data["date"]), software=str(data["software"]))
                 problem = "claims something else than its plan supports"
         except (KeyError, TypeError, ValueError):
             pass
         raise PlanError(f"The certificate {problem}; do not rely on this release.")
 
+    def _claims(self) -> dict[str, Any]:
+        """All but the sentences, which may be worded otherwise by another version, and when and with what it was made."""
+        return _published_claims(self.to_json())
+
     def __str__(self) -> str:
         lines = [*self.statement, *(f"Void: {reason}" for reason in self.void)]
         return "\n".join(lines)
+
+
+def _published_claims(data: Mapping[str, Any]) -> dict[str, Any]:
+    if type(data["rows"]) is not int or not all(
+        isinstance(data[key], list) for key in ("statement", "void", "outside")
+    ):
+        raise ValueError("not a certificate")
+    claims = {
+        key: value for key, value in data.items() if key not in ("statement", "void", "outside", "date", "software")
+    }
+    return claims | {"void": len(data["void"])}
 
 
 def _number(value: float, *, up: bool) -> str:

@@ -20,21 +20,26 @@ from ._privacy import exact_k, float_below, log_above, round_down, round_up
 
 @dataclass(frozen=True)
 class Composition:
-    """What holds for all releases together: k rounded down, eps rounded up."""
+    """What holds for all releases together: k rounded down, eps rounded up.
 
-    k: float
-    epsilon: float
+    ``void`` lists what takes the guarantee of a plan away; then nothing is claimed and k and epsilon are None.
+    With a hidden record count k is for the public lower bound on the rows; each certificate states its own.
+    """
+
+    k: float | None
+    epsilon: float | None
     linked: bool
+    void: tuple[str, ...] = ()
 
     @property
     def k_text(self) -> str:
         """k as it may be printed: rounded down."""
-        return round_down(Fraction(self.k))
+        return "none" if self.k is None else round_down(Fraction(self.k))
 
     @property
     def epsilon_text(self) -> str:
         """eps as it may be printed: rounded up."""
-        return round_up(self.epsilon)
+        return "none" if self.epsilon is None else round_up(self.epsilon)
 
 
 def compose(plans: Sequence[Plan], *, linked: bool = False) -> Composition:
@@ -44,6 +49,8 @@ def compose(plans: Sequence[Plan], *, linked: bool = False) -> Composition:
     """
     if not plans:
         raise InputError("Give at least one plan.")
+    if void := tuple(dict.fromkeys(reason for plan in plans for reason in plan.void_reasons)):
+        return Composition(None, None, linked, void)
     ratios = [plan.epsilon_ratio for plan in plans]
     bounded = [ratio for ratio in ratios if ratio is not None]
     epsilon = log_above(math.prod(bounded, start=Fraction(1))) if len(bounded) == len(ratios) else math.inf

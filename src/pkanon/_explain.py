@@ -72,10 +72,10 @@ def promises(plan: Plan, records: int | None = None) -> list[str]:
             f"It is differentially private with epsilon = {round_up(epsilon)}: whether a person's record says one thing or "
             f"another changes the probability of any outcome by a factor of at most {_factor_above(plan)}."
         )
-    if plan.epsilon_unbounded is not None:
+    if plan.epsilon_unbounded is not None and not math.isinf(plan.epsilon):
         sentences.append(
             f"Whether a person is in the table at all is protected too, with epsilon = {round_up(plan.epsilon_unbounded)}: "
-            "the number of rows is noisy."
+            f"the number of rows is noisy (for tables of at least {plan.records:,} rows)."
         )
     return sentences
 

@@ -213,7 +213,8 @@ class Plan:
         write_new(path, json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n")
 
     def __str__(self) -> str:
-        return f"Plan for {self.records:,} records: k = {self.k_text}, epsilon = {self.epsilon_text}"
+        numbers = f"Plan for {self.records:,} records: k = {self.k_text}, epsilon = {self.epsilon_text}"
+        return f"{numbers} (void: it promises nothing as it stands)" if self.void_reasons else numbers
 
 
 def _unit(data: Mapping[str, Any], schema: Schema) -> Unit:

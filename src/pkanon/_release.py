@@ -8,6 +8,7 @@ prints or logs; with a hidden record count the true count leaves no trace but in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -48,8 +49,6 @@ class Release:
     codes: Mapping[str, Codes] = field(repr=False)
     passed: pl.DataFrame | None = field(default=None, repr=False)
     kind: Kind = "polars"
-    others: Mapping[str, float] = field(default_factory=dict, repr=False)
-    """Which share of the private rows was taken as ``other``, per attribute: for the custodian, never saved."""
 
     @property
     def rows(self) -> int:
@@ -137,7 +136,6 @@ def release(
         codes=_attribute_columns(plan, moved),
         passed=passed,
         kind=encoded.kind,
-        others=encoded.others,
     )
 
 
@@ -153,14 +151,17 @@ def check(
 ) -> dict[str, float]:
     """Raise what :func:`release` would raise with the same arguments; release nothing.
 
-    Returns which share of the rows would be taken as ``other``, per attribute, where that is any.
+    Returns about which share of the rows would be taken as ``other``, per attribute, in whole percents
+    rounded up; nothing if the plan hides the record count.
     """
     told = progress or _quiet
     _refuse_plan(plan, allow_pass=allow_pass, data_dependent=data_dependent)
     encoded = encode(table, plan.schema, text=text or TextFormat(), progress=lambda done: told("reading", done))
     _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
     _unit_columns(plan, encoded)
-    return encoded.others
+    if plan.count_noise is not None:
+        return {}
+    return {name: math.ceil(100 * share) / 100 for name, share in encoded.others.items()}
 
 
 def open_release(path: str | Path) -> Release:

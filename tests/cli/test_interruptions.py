@@ -12,6 +12,8 @@ import pytest
 import pkanon as pk
 
 LARGE = 300_000
+STARTING = (1, -signal.SIGINT)
+"""How Python itself ends when it is interrupted before the program has begun."""
 
 
 def look_alikes(folder):
@@ -88,9 +90,10 @@ def test_interrupted_at_any_moment(large, signal_number):
         if whole:
             assert pk.open_release(large.folder / f"out{step}").rows == LARGE
             shutil.rmtree(large.folder / f"out{step}")
-        if signal_number == signal.SIGINT and not done:
-            assert process.returncode in (130, -signal.SIGINT)  # the latter before the program has set itself up
-            assert "Traceback" not in err or process.returncode == -signal.SIGINT
+        if signal_number == signal.SIGINT and not done and process.returncode not in STARTING:
+            # 3: polars took the signal for itself and the table that it cut short was refused
+            assert process.returncode in (130, 3), err
+            assert "Traceback" not in err
     assert False in outcomes  # at least one run was interrupted
 
 

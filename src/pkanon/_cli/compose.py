@@ -23,8 +23,14 @@ def command(plans: tuple[str, ...], linked: bool, as_json: bool) -> None:
     """
     total = pk.compose([pk.read_plan(path) for path in plans], linked=linked)
     if as_json:
-        print_json({"k": total.k, "epsilon": None if math.isinf(total.epsilon) else total.epsilon, "linked": linked})
+        bounded = total.epsilon is not None and not math.isinf(total.epsilon)
+        print_json(
+            {"k": total.k, "epsilon": total.epsilon if bounded else None, "linked": linked, "void": list(total.void)}
+        )
+        return
+    releases = f"{len(plans)} release{'s' if len(plans) > 1 else ''}"
+    if total.void:
+        say(f"{releases}: nothing can be claimed. {' '.join(total.void)}")
         return
     how = "rows can be joined" if linked else "each redrawn and reshuffled"
-    releases = f"{len(plans)} release{'s' if len(plans) > 1 else ''}"
     say(f"{releases}, {how}: k = {total.k_text}, epsilon = {total.epsilon_text}.")

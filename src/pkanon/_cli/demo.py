@@ -56,10 +56,7 @@ def command(k: str, output: str | None, as_json: bool) -> None:
     )
     say()
     say("What you can promise:")
-    say(
-        f"  Whoever looks at this table, and whatever they already know about their neighbour, nobody can say with more than "
-        f"{100 / plan.k:.3g}% confidence which row is whose (k = {plan.k_text})."
-    )
+    say(f"  {release.certificate.statement[0]}")
     say(
         "  Every answer in it may be the person's own or chance. How much the table can shift what is believed about somebody "
         f"is bounded too: by a factor of at most {math.ceil(math.exp(plan.epsilon)):,} (epsilon = {plan.epsilon_text})."

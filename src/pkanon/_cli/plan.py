@@ -139,6 +139,7 @@ def _as_json(plan: pk.Plan | str, tables: list[tuple[str, ...]]) -> dict[str, An
         return {"refused": plan}
     predictions = [plan.predict(*table) for table in tables]
     return {
+        "void": plan.void_reasons,
         "k": plan.k,
         "epsilon": _finite(plan.epsilon),
         "epsilon_unbounded": None if plan.epsilon_unbounded is None else _finite(plan.epsilon_unbounded),

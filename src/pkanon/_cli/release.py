@@ -115,17 +115,16 @@ def command(
                 threads=threads,
                 progress=progress,
             )
-            others = dict(made.others)
             made.save(str(output), format=file_format, progress=progress)
-    for name, share in others.items():
-        click.echo(
-            f"note: {_share(share)} of the rows hold an unlisted value of '{name}' and are taken as other.", err=True
-        )
     if check:
         if as_json:
             print_json({"fits": True, "plan_digest": plan.digest})
         else:
             say("The table fits the plan; nothing was written.")
+            for name, share in others.items():
+                say(
+                    f"  Up to {100 * share:.0f}% of the rows hold an unlisted value of '{name}' and would be taken as other."
+                )
             for reason in plan.void_reasons:
                 say(f"  A release would claim nothing: {reason}")
         return
@@ -135,7 +134,3 @@ def command(
     say(f"Released {made.rows:,} rows to {output}.")
     for line in str(made.certificate).splitlines():
         say(f"  {line}")
-
-
-def _share(share: float) -> str:
-    return f"{100 * share:.1f}%" if share >= 0.001 else "less than 0.1%"

@@ -2,12 +2,11 @@
 
 Every declared column must be there, nothing undeclared, nothing twice. Names in a header are public
 and may be quoted, but the first line of a file without a header is a person's row: names that the
-schema does not know are listed only when another one is a name that it does know.
+schema does not know are repeated only when it knows most of the others.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 
@@ -54,16 +53,10 @@ def absent_columns(source: Source, wanted: Sequence[str]) -> list[str]:
     absent = [name for name in wanted if name not in source.names]
     if _is_header(source, wanted):
         return [f"The table has no column '{name}'. {did_you_mean(name, source.names)}" for name in absent]
-    offered = source.names if are_names(source.names) else ()
-    near = {name: difflib.get_close_matches(name, offered, n=1) for name in absent}
-    problems = [
-        f"The table has no column '{name}'. Did you mean '{found[0]}'?" for name, found in near.items() if found
-    ]
-    if unlike := [f"'{name}'" for name, found in near.items() if not found]:
-        problems.append(
-            f"The table has no column {', '.join(unlike)}. Does the first line of the file name the columns?"
-        )
-    return problems
+    if not absent:
+        return []
+    names = ", ".join(f"'{name}'" for name in absent)
+    return [f"The table has no column {names}. Does the first line of the file name the columns?"]
 
 
 def check_header(source: Source, wanted: Sequence[str]) -> None:
@@ -92,6 +85,5 @@ def are_names(fields: Sequence[str]) -> bool:
 
 
 def _is_header(source: Source, wanted: Sequence[str]) -> bool:
-    """Whether the names are surely names: in a frame always, in a text file if one of them is wanted."""
-    folded = set(map(_folded, source.names))
-    return source.text is None or any(_folded(name) in folded for name in wanted)
+    """Whether the names are surely names: in a frame always, in a text file if it has most of those wanted."""
+    return source.text is None or 2 * len(set(source.names) & set(wanted)) > len(set(wanted))

@@ -60,7 +60,7 @@ def conversion(name: str, dtype: pl.DataType, type_name: str, missing_values: Se
     made = _MAKERS[type_name](column, dtype, missing_values)
     if made is None:
         raise DataError(
-            f"Column '{name}' has the type {dtype}, its schema says {type_name}; convert it or change the schema."
+            f"Column '{name}' has the type {dtype.base_type().__name__}, its schema says {type_name}; convert it or change the schema."
         )
     return made
 

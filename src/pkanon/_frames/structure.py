@@ -36,18 +36,18 @@ class Look:
     """What a first look at the bytes found."""
 
     nul: bool
-    quotes: bool
+    quotes: int
     lines: int
     last: str
 
 
 def look(pieces: Iterable[bytes]) -> Look:
-    """Whether there are NUL bytes and quotes, how many lines, and the last byte."""
-    nul = quotes = False
-    lines, last = 0, b""
+    """Whether there are NUL bytes, how many quotes and lines, and the last byte."""
+    nul = False
+    quotes, lines, last = 0, 0, b""
     for piece in pieces:
         nul = nul or b"\0" in piece
-        quotes = quotes or b'"' in piece
+        quotes += piece.count(b'"')
         lines += piece.count(b"\n")
         last = piece[-1:]
     return Look(nul, quotes, lines + (last not in (b"", b"\n")), last.decode("latin-1"))

@@ -110,6 +110,8 @@ class TextFile:
         if seen.nul:
             raise DataError(self._has_nul)
         careful = seen.quotes and any(readings[name].takes_anything for name in names)
+        if seen.quotes % 2:  # the last one is not closed
+            raise DataError(self._stray_quote)
         if careful and stray_quotes(self.pieces(), self.separator):
             raise DataError(self._stray_quote)
         nulls = {name: reading.missing_text for name, reading in readings.items() if reading.missing_text is not None}

@@ -50,7 +50,7 @@ def test_refusals(tmp_path):
     with pytest.raises(DataError, match=r"no column 'sexx'. Available: sex, age, x. Did you mean 'sex'\?"):
         smallest_group(FRAME, ["sexx"])
     FRAME.write_csv(tmp_path / "t.csv")
-    with pytest.raises(DataError, match=r"no column 'sexx'. Did you mean 'sex'\?"):
+    with pytest.raises(DataError, match="Does the first line"):
         smallest_group(tmp_path / "t.csv", ["sexx"])
     with pytest.raises(DataError, match="no rows"):
         smallest_group(FRAME.clear(), ["sex"])

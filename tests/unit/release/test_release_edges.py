@@ -101,3 +101,67 @@ def test_json_everywhere(tmp_path, monkeypatch, capsys):
     ):
         assert run([*command, "--json"]) == 0, command
         json.loads(capsys.readouterr().out)
+
+
+VOID_SCHEMAS = {
+    "drafted": (pk.Schema(SCHEMA.attributes, drafted=True), {}),
+    "passed": (pk.Schema([*SCHEMA.attributes, pk.Attribute("w", role="pass")]), {}),
+    "matrix": (SCHEMA, {"sex": pk.TransitionMatrix.invariant([1, 1], 0.2)}),
+}
+
+
+@pytest.mark.parametrize("reason", VOID_SCHEMAS)
+def test_plans_that_promise_nothing_compose_to_nothing(reason):
+    schema, matrices = VOID_SCHEMAS[reason]
+    void = pk.plan(schema, records=100, k=2, matrices=matrices)
+    total = pk.compose([pk.plan(SCHEMA, records=100, k=2), void])
+    assert (total.k, total.epsilon) == (None, None)
+    assert total.void == tuple(void.void_reasons)
+    assert "void" in str(void)
+
+
+@pytest.mark.parametrize("reason", VOID_SCHEMAS)
+def test_a_certificate_without_its_reasons_is_refused(reason):
+    schema, matrices = VOID_SCHEMAS[reason]
+    plan = pk.plan(schema, records=100, k=2, matrices=matrices)
+    certificate = pk.Certificate.of(plan, 100, private=True)
+    data = certificate.to_json()
+    assert pk.Certificate.from_json(data, plan) == certificate  # without_passed and all
+    for change in ({"void": []}, {"rows": 99.0}, {"rows": "100"}, {"void": "x"}, {"surplus": 1}, {"k": "2"}):
+        with pytest.raises(pk.PlanError):
+            pk.Certificate.from_json(data | change, plan)
+
+
+def test_a_hidden_count_is_not_told_by_the_share_of_others():
+    schema = pk.Schema([pk.Attribute("sex", ["F"], other="X"), SCHEMA.attribute("edu")])
+    hidden = pk.plan(schema, records=50, epsilon=3, hide_count="1/2")
+    assert pk.check(FRAME, hidden) == {}
+    assert pk.check(FRAME, pk.plan(schema, records=100, k=2)) == {"sex": 0.5}
+
+
+def test_a_matrix_from_the_data_stays_marked_on_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.toml").write_text(SCHEMA.to_toml())
+    (tmp_path / "m.csv").write_text("0.75,0.25\n0.25,0.75\n")
+    for option, expected in (("--matrix", False), ("--data-matrix", True)):
+        assert (
+            run(["plan", "t.toml", "--records", "1000", "--k", "2", option, "sex=m.csv", "-o", f"{option}.json"]) == 0
+        )
+        assert pk.read_plan(f"{option}.json").data_dependent is expected
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("end", ['F,"none', 'F,none"', '"F,none'])
+def test_a_quote_left_open_at_the_end_is_refused(tmp_path, end):
+    path = tmp_path / "t.csv"
+    path.write_text("sex,edu\n" + "F,none\n" * 50 + end)
+    with pytest.raises(pk.DataError):
+        pk.release(path, pk.plan(SCHEMA, records=50, k=2))
+
+
+def test_the_first_row_of_a_file_without_a_header_is_not_repeated(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("MARKER7f3a,MARKER7f3a,3\n" + "a,b,1\n" * 50)
+    with pytest.raises(pk.DataError) as caught:
+        pk.count_rows(path)
+    assert "MARKER" not in str(caught.value)
