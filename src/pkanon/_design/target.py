@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from numbers import Integral
+from numbers import Integral, Rational
 
 from .._blocks import Block
 from .._errors import TargetError
@@ -44,6 +44,7 @@ class Target:
     def of(cls, records: int, k: Number | None, epsilon: Number | None, count_noise: Fraction | None = None) -> Target:
         """The target, or the reason why nothing can meet it."""
         check_records(records)
+        records = int(records)
         exact_k = None if k is None else _exact(k, "k", up=True)
         exact_epsilon = None if epsilon is None else _exact(epsilon, "epsilon", up=False)
         if exact_k is not None:
@@ -105,20 +106,22 @@ def check_k(k: Fraction, records: int) -> None:
         )
 
 
-def _exact(value: Number, name: str, *, up: bool) -> Fraction:
+def _exact(value: object, name: str, *, up: bool) -> Fraction:
     """The number asked for. A float stands for its digits and for its bits: the stricter is taken."""
     try:
         if isinstance(value, bool):
             raise ValueError
+        if isinstance(value, Rational):  # integers and fractions, numpy's too
+            return Fraction(int(value.numerator), int(value.denominator))
         if isinstance(value, float):
-            readings = (Fraction(value), Fraction(repr(value)))
+            plain = float(value)  # numpy's float64 is a float with another repr
+            readings = (Fraction(plain), Fraction(repr(plain)))
             return max(readings) if up else min(readings)
         if isinstance(value, (str, Decimal)):
             number = Decimal(value)
             if number and not -1000 <= number.adjusted() <= 1000:  # as a fraction it would have that many digits
                 raise ValueError
             return Fraction(number)
-        return Fraction(value)
     except (ValueError, TypeError, OverflowError, InvalidOperation):
         pass
     raise TargetError(f"{name} = {value} is not a number that can be asked for.")

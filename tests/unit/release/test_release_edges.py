@@ -165,3 +165,10 @@ def test_the_first_row_of_a_file_without_a_header_is_not_repeated(tmp_path, caps
     with pytest.raises(pk.DataError) as caught:
         pk.count_rows(path)
     assert "MARKER" not in str(caught.value)
+
+
+def test_numbers_of_numpy_are_numbers():
+    import numpy as np
+
+    plain = pk.plan(SCHEMA, records=1000, k=100, epsilon=2.5)
+    assert pk.plan(SCHEMA, records=np.int64(1000), k=np.int16(100), epsilon=np.float64(2.5)).blocks == plain.blocks
