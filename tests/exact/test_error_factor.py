@@ -43,7 +43,21 @@ def test_a_bound_is_not_called_exact():
         factors = factors_by_value(dense_on(joint, names)[1])
         assert factors.max() > factors.min() * 1.001  # it does depend on the data
     assert not BLOCKS["matrix"].error_is_exact(["a"])
-    assert BLOCKS["matrix on a bundle"].error_factor(["a"]) == math.inf  # a matrix has no marginals
+
+
+@pytest.mark.parametrize("name", ["matrix on a bundle", "matrix on a bundle, forbidden"])
+@pytest.mark.parametrize("kept", ["a", "b"])
+def test_a_marginal_of_a_matrix_adds_up_the_inverse(name, kept):
+    """The table of the whole bundle is reconstructed and added up: per record the variance of those sums."""
+    block = BLOCKS[name]
+    a = block.as_matrix()
+    b = np.linalg.inv(a)
+    cells = [c[block.attributes.index(kept)] for c in itertools.product(*map(range, block.unit.sizes))]
+    if block.unit.forbid:
+        cells = [c for c, fits in zip(cells, block.unit.allowed.ravel()) if fits]
+    summed = b @ (np.array(cells)[:, None] == np.arange(max(cells) + 1))
+    assert block.error_factor([kept]) == pytest.approx(float((a @ (summed**2).sum(axis=1)).max()), rel=1e-12)
+    assert not block.error_is_exact([kept])
 
 
 def plan_of(blocks, records):

@@ -116,15 +116,19 @@ class Agreement(Block):
     def error_is_exact(self, attributes):
         return True
 
-    def _along(self, counts, axes, function):
+    def _along(self, counts, axes, function, out=None):
         names = [unit.attributes[0] for unit in self.units if unit.attributes[0] in axes]
-        if not names:
-            return counts
-        own = [axes[name] for name in names]
-        moved = np.moveaxis(counts, own, range(len(own)))
-        matrix = function(self.on(names))
-        result = (matrix @ moved.reshape(len(matrix), -1)).reshape(moved.shape)
-        return np.moveaxis(result, range(len(own)), own)
+        result = counts
+        if names:
+            own = [axes[name] for name in names]
+            moved = np.moveaxis(counts, own, range(len(own)))
+            matrix = function(names)
+            result = (matrix @ moved.reshape(len(matrix), -1)).reshape(moved.shape)
+            result = np.moveaxis(result, range(len(own)), own)
+        if out is None:
+            return result
+        out[...] = result
+        return out
 
     def on(self, names):
         """The dense matrix of the marginal on ``names`` (in the order of the units)."""
@@ -137,20 +141,33 @@ class Agreement(Block):
             dense = dense.take(0, axis=i)  # by symmetry the dropped units of u do not matter
         return dense.reshape(math.prod(sizes), math.prod(sizes))
 
-    def forward(self, counts, axes):
-        return self._along(counts, axes, np.transpose)
+    def forward(self, counts, axes, out=None):
+        return self._along(counts, axes, lambda names: self.on(names).T, out)
 
-    def forward_transpose(self, counts, axes):
-        return self._along(counts, axes, np.asarray)
+    def forward_transpose(self, counts, axes, out=None):
+        return self._along(counts, axes, self.on, out)
 
-    def inverse(self, counts, axes):
-        return self._along(counts, axes, lambda a: np.linalg.inv(a).T)
+    def inverse(self, counts, axes, out=None):
+        return self._along(counts, axes, lambda names: np.linalg.inv(self.on(names)).T, out)
 
-    def inverse_transpose(self, counts, axes):
-        return self._along(counts, axes, np.linalg.inv)
+    def inverse_transpose(self, counts, axes, out=None):
+        return self._along(counts, axes, lambda names: np.linalg.inv(self.on(names)), out)
 
-    def squared_inverse(self, counts, axes):
-        return self._along(counts, axes, lambda a: (np.linalg.inv(a) ** 2).T)
+    def product_inverse(self, counts, axes, *kept):
+        return self._along(counts, axes, lambda names: self._product(names, kept).T)
+
+    def _product(self, names, kept):
+        """Entrywise, the inverses on marginals spread over all cells of ``names``."""
+        sizes = [unit.size for unit in self.units if unit.attributes[0] in names]
+        result = np.ones((math.prod(sizes),) * 2)
+        for factor in kept:
+            inside = [name for name in names if name in factor]
+            codes = np.indices(sizes).reshape(len(sizes), -1)
+            cells = np.zeros(math.prod(sizes), int)
+            for name in inside:
+                cells = cells * sizes[names.index(name)] + codes[names.index(name)]
+            result *= np.linalg.inv(self.on(inside))[np.ix_(cells, cells)] if inside else 1.0
+        return result
 
     def as_matrix(self):
         f = self.cell_probabilities()

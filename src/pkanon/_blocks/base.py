@@ -13,12 +13,15 @@ attributes of the table to their axes; a block looks up its own and leaves the o
     inverse            y -> B^T y     the unbiased reconstruction
     inverse_transpose  t -> B t       weights of a linear function, carried to released rows
     squared_inverse    y -> (B o B)^T y    the variance of the reconstruction
+    product_inverse    entrywise products of inverses on marginals: covariances and third moments
+
+``out`` is where to put the result, as in numpy; it may be ``counts`` itself.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, TypeAlias
 
@@ -94,24 +97,51 @@ class Block(ABC):
         """Whether :meth:`error_factor` holds for every data set, or is an upper bound."""
 
     @abstractmethod
-    def forward(self, counts: Counts, axes: Axes) -> Counts:
+    def forward(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
         """A^T counts along the block's axes."""
 
     @abstractmethod
-    def forward_transpose(self, counts: Counts, axes: Axes) -> Counts:
+    def forward_transpose(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
         """A counts along the block's axes."""
 
     @abstractmethod
-    def inverse(self, counts: Counts, axes: Axes) -> Counts:
+    def inverse(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
         """B^T counts along the block's axes."""
 
     @abstractmethod
-    def inverse_transpose(self, counts: Counts, axes: Axes) -> Counts:
+    def inverse_transpose(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
         """B counts along the block's axes."""
 
     @abstractmethod
+    def product_inverse(self, counts: Counts, axes: Axes, *kept: Collection[str]) -> Counts:
+        """``sum_v counts_v prod_i B_i[v, j]``, B_i the inverse on the marginal of the attributes ``kept[i]``.
+
+        Where the attributes of no factor include an axis, the result is the same all along it.
+        """
+
     def squared_inverse(self, counts: Counts, axes: Axes) -> Counts:
         """(B o B)^T counts along the block's axes."""
+        return self.product_inverse(counts, axes, self.attributes, self.attributes)
+
+    def inverse_diagonal(self, attributes: Sequence[str]) -> NDArray[np.float64]:
+        """B[j, j] of each cell of a table of these attributes, one axis each.
+
+        This and :meth:`own_moment` are right for blocks that treat all values alike.
+        """
+        first, axes = self._first_cell(attributes)
+        return np.full(first.shape, self.inverse(first, axes).flat[0])
+
+    def own_moment(self, attributes: Sequence[str], power: int) -> NDArray[np.float64]:
+        """``sum_v A[j, v] B[v, j]^power``: what a person in cell j adds to a moment of the estimate of j."""
+        first, axes = self._first_cell(attributes)
+        moved = self.product_inverse(self.forward(first, axes), axes, *[attributes] * power)
+        return np.full(first.shape, moved.flat[0])
+
+    def _first_cell(self, attributes: Sequence[str]) -> tuple[Counts, Axes]:
+        sizes = {name: size for unit in self.units for name, size in zip(unit.attributes, unit.sizes)}
+        first = np.zeros([sizes[name] for name in attributes])
+        first.flat[0] = 1.0
+        return first, {name: axis for axis, name in enumerate(attributes)}
 
     @abstractmethod
     def as_matrix(self) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -165,9 +165,9 @@ class Matrix(Block):
     def error_factor(self, attributes: Sequence[str]) -> float:
         if not attributes:
             return 1.0
-        if set(attributes) != set(self.unit.attributes) or not self._invertible:
+        if not self._invertible:
             return math.inf
-        lengths = (self._inverse_matrix**2).sum(axis=1)  # ||B[v, :]||^2
+        lengths = (self._inverse_on(attributes) ** 2).sum(axis=1)  # ||B[v, :]||^2
         return float((self.as_matrix() @ lengths).max())
 
     def error_is_exact(self, attributes: Sequence[str]) -> bool:
@@ -183,39 +183,86 @@ class Matrix(Block):
             raise PlanError(f"The matrix for {self.unit} has no inverse; no table of it can be reconstructed.")
         return np.asarray(np.linalg.inv(self.as_matrix()), np.float64)
 
-    def forward(self, counts: Counts, axes: Axes) -> Counts:
-        return self._along(counts, axes, lambda: self.as_matrix().T)
+    def forward(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
+        return self._along(counts, axes, lambda: self.as_matrix().T, out)
 
-    def forward_transpose(self, counts: Counts, axes: Axes) -> Counts:
-        return self._along(counts, axes, self.as_matrix)
+    def forward_transpose(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
+        return self._along(counts, axes, self.as_matrix, out)
 
-    def inverse(self, counts: Counts, axes: Axes) -> Counts:
-        return self._along(counts, axes, lambda: self._inverse_matrix.T)
+    def inverse(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
+        return self._along(counts, axes, lambda: self._inverse_matrix.T, out)
 
-    def inverse_transpose(self, counts: Counts, axes: Axes) -> Counts:
-        return self._along(counts, axes, lambda: self._inverse_matrix)
+    def inverse_transpose(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
+        return self._along(counts, axes, lambda: self._inverse_matrix, out)
 
-    def squared_inverse(self, counts: Counts, axes: Axes) -> Counts:
-        return self._along(counts, axes, lambda: (self._inverse_matrix**2).T)
+    def product_inverse(self, counts: Counts, axes: Axes, *kept: Collection[str]) -> Counts:
+        return self._along(counts, axes, lambda: self._product(kept).T)
 
-    def _along(self, counts: Counts, axes: Axes, matrix: Any) -> Counts:
+    def inverse_diagonal(self, attributes: Sequence[str]) -> NDArray[np.float64]:
+        return self._on_cells(attributes, self._product([attributes]).diagonal())
+
+    def own_moment(self, attributes: Sequence[str], power: int) -> NDArray[np.float64]:
+        # people of one cell of a marginal differ in what they add; the largest is the safe one
+        return self._on_cells(attributes, (self.as_matrix() * self._product([attributes] * power).T).sum(axis=1))
+
+    def _product(self, kept: Sequence[Collection[str]]) -> NDArray[np.float64]:
+        """The entrywise product of the inverses on marginals, each spread over all values of the unit."""
+        return np.asarray(math.prod((self._inverse_on(names)[:, self._cells(names)] for names in kept), start=1.0))
+
+    def _inverse_on(self, names: Collection[str]) -> NDArray[np.float64]:
+        """Released values by cells of a marginal: the inverse, added up over the attributes left out."""
+        if set(names) >= set(self.unit.attributes):
+            return self._inverse_matrix
+        cells = self._cells(names)
+        summed = np.zeros((self.unit.size, cells.max() + 1))
+        np.add.at(summed.T, cells, self._inverse_matrix.T)
+        return summed
+
+    def _cells(self, names: Collection[str]) -> NDArray[np.intp]:
+        """Which cell of a marginal each value of the unit falls into; cells that occur, numbered row-major."""
+        if set(names) >= set(self.unit.attributes):
+            return np.arange(self.unit.size)
+        columns = self.unit.split(np.arange(self.unit.size, dtype=np.uint32))
+        own = [
+            (column, size)
+            for name, column, size in zip(self.unit.attributes, columns, self.unit.sizes)
+            if name in names
+        ]
+        cells = np.zeros(self.unit.size, np.intp)
+        for column, size in own:
+            cells = cells * size + column
+        return np.unique(cells, return_inverse=True)[1]
+
+    def _on_cells(self, attributes: Sequence[str], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The largest of ``values`` (one per value of the unit) on each cell of a table; 0 where none can be."""
+        columns = dict(zip(self.unit.attributes, self.unit.split(np.arange(self.unit.size, dtype=np.uint32))))
+        sizes = dict(zip(self.unit.attributes, self.unit.sizes))
+        result = np.full([sizes[name] for name in attributes], -np.inf)
+        np.maximum.at(result, tuple(columns[name] for name in attributes), values)
+        return np.where(np.isfinite(result), result, 0.0)
+
+    def _along(self, counts: Counts, axes: Axes, matrix: Any, out: Counts | None = None) -> Counts:
         names = [name for name in self.unit.attributes if name in axes]
-        if not names:
-            return counts
-        if len(names) < len(self.unit.attributes):
+        if names and len(names) < len(self.unit.attributes):
             raise PlanError(
                 f"{self.unit} is randomised by one matrix; a table must have all of its attributes or none."
             )
-        own = [axes[name] for name in names]
-        moved = np.moveaxis(counts, own, range(len(own)))
-        flat = moved.reshape(math.prod(self.unit.sizes), -1)
-        if self.unit.forbid:
-            allowed = np.flatnonzero(self.unit.allowed)
-            result = np.zeros_like(flat, dtype=float)
-            result[allowed] = matrix() @ flat[allowed]
+        if not names:
+            result = counts
         else:
-            result = matrix() @ flat
-        return np.moveaxis(result.reshape(moved.shape), range(len(own)), own)
+            own = [axes[name] for name in names]
+            moved = np.moveaxis(counts, own, range(len(own)))
+            flat = moved.reshape(math.prod(self.unit.sizes), -1)
+            if self.unit.forbid:
+                allowed = np.flatnonzero(self.unit.allowed)
+                spread = np.zeros_like(flat, dtype=float)
+                spread[allowed] = matrix() @ flat[allowed]
+            else:
+                spread = matrix() @ flat
+            result = np.moveaxis(spread.reshape(moved.shape), range(len(own)), own)
+        if out is not None and out is not result:
+            out[...] = result
+        return result if out is None else out
 
     def as_matrix(self) -> NDArray[np.float64]:
         return self._dense

@@ -12,8 +12,10 @@ w; a single attribute, a whole bundle and a marginal with forbidden combinations
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -106,38 +108,61 @@ class Retention(Block):
     def error_is_exact(self, attributes: Sequence[str]) -> bool:
         return not self.unit.forbid or set(attributes) in (set(), set(self.unit.attributes))
 
-    def forward(self, counts: Counts, axes: Axes) -> Counts:
+    def forward(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
         own, w = self._own(axes, counts.ndim)
         rho = float(self.exact_rho)
-        return counts if not own else np.asarray(rho * counts + (1 - rho) * w * counts.sum(own, keepdims=True))
+        return _rank_one(counts, own, rho, (1 - rho) * w, 1.0, out)
 
-    def forward_transpose(self, counts: Counts, axes: Axes) -> Counts:
+    def forward_transpose(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
         own, w = self._own(axes, counts.ndim)
         rho = float(self.exact_rho)
-        return counts if not own else np.asarray(rho * counts + (1 - rho) * (w * counts).sum(own, keepdims=True))
+        return _rank_one(counts, own, rho, 1 - rho, w, out)
 
-    def inverse(self, counts: Counts, axes: Axes) -> Counts:
+    def inverse(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
         own, w = self._own(axes, counts.ndim)
-        if not own:
-            return counts
-        rho = self._invertible_rho()
-        return np.asarray((counts - (1 - rho) * w * counts.sum(own, keepdims=True)) / rho)
+        rho = self._invertible_rho() if own else 1.0
+        return _rank_one(counts, own, 1 / rho, -(1 - rho) / rho * w, 1.0, out)
 
-    def inverse_transpose(self, counts: Counts, axes: Axes) -> Counts:
+    def inverse_transpose(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
         own, w = self._own(axes, counts.ndim)
-        if not own:
-            return counts
-        rho = self._invertible_rho()
-        return np.asarray((counts - (1 - rho) * (w * counts).sum(own, keepdims=True)) / rho)
+        rho = self._invertible_rho() if own else 1.0
+        return _rank_one(counts, own, 1 / rho, -(1 - rho) / rho, w, out)
 
-    def squared_inverse(self, counts: Counts, axes: Axes) -> Counts:
-        own, w = self._own(axes, counts.ndim)
-        if not own:
-            return counts
+    def product_inverse(self, counts: Counts, axes: Axes, *kept: Collection[str]) -> Counts:
+        own, _ = self._own(axes, counts.ndim)
+        # B_K[v, j] is on_K if v and j agree on K, else off_K: off_K + (on_K - off_K) [agree]. The product of
+        # such sums is a sum over which factors agree, and those agree on the union of their attributes.
+        inside = {name for name in self.unit.attributes if name in axes}
+        factors = Counter(frozenset(inside.intersection(names)) for names in kept)
+        factors.pop(frozenset(), None)
+        if not own or not factors:
+            return np.broadcast_to(counts.sum(own, keepdims=True), counts.shape) if own else counts
+        terms = []
+        for names, power in factors.items():
+            _, w = self._own({name: axes[name] for name in names}, counts.ndim)
+            on, off = self._inverse_entries(w)
+            terms.append((names, on**power - off**power, off**power))
+        result: Counts | float = 0.0
+        for agreeing in itertools.product((True, False), repeat=len(terms)):
+            union = frozenset[str]().union(*(names for (names, _, _), agree in zip(terms, agreeing) if agree))
+            summed = tuple(axis for name, axis in axes.items() if axis in own and name not in union)
+            factor = math.prod((gain if agree else off for (_, gain, off), agree in zip(terms, agreeing)), start=1.0)
+            result = result + factor * (counts.sum(summed, keepdims=True) if summed else counts)
+        return np.asarray(np.broadcast_to(result, counts.shape))
+
+    def inverse_diagonal(self, attributes: Sequence[str]) -> NDArray[np.float64]:
+        return self._inverse_entries(self.unit.shares(attributes))[0]
+
+    def own_moment(self, attributes: Sequence[str], power: int) -> NDArray[np.float64]:
+        w = self.unit.shares(attributes)
+        on, off = self._inverse_entries(w)
+        stays = float(self.exact_rho) + (1 - float(self.exact_rho)) * w
+        return np.asarray(stays * on**power + (1 - stays) * off**power)
+
+    def _inverse_entries(self, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """B[j, j], and B[v, j] for v other than j: they depend on the share of j only."""
         rho = self._invertible_rho()
-        off = ((1 - rho) * w / rho) ** 2
-        on = ((1 - (1 - rho) * w) / rho) ** 2
-        return np.asarray((on - off) * counts + off * counts.sum(own, keepdims=True))
+        return (1 - (1 - rho) * w) / rho, -(1 - rho) * w / rho
 
     def _invertible_rho(self) -> float:
         rho = float(self.exact_rho)
@@ -146,11 +171,14 @@ class Retention(Block):
         return rho
 
     def _own(self, axes: Axes, dimensions: int) -> tuple[tuple[int, ...], NDArray[np.float64]]:
-        """The block's axes in the table, and w broadcast along them."""
+        """The block's axes in the table, and w broadcast along them (one number where all shares are equal)."""
         names = sorted((name for name in self.unit.attributes if name in axes), key=lambda name: axes[name])
         own = tuple(axes[name] for name in names)
-        shares = self.unit.shares(names)
         shape = [1] * dimensions
+        if not self.unit.forbid:
+            cells = math.prod(self.unit.sizes[self.unit.attributes.index(name)] for name in names)
+            return own, np.full(shape, 1 / cells)
+        shares = self.unit.shares(names)
         for axis, length in zip(own, shares.shape):
             shape[axis] = length
         return own, shares.reshape(shape)
@@ -172,3 +200,25 @@ class Retention(Block):
     def from_json(cls, data: Mapping[str, Any], units: Sequence[Unit]) -> Retention:
         check_keys(data, ("kind", "unit", "width", "replace", "approx"))
         return cls(unit_at(data, units), whole_number(data["replace"]), data["width"])
+
+
+def _rank_one(
+    counts: Counts,
+    own: tuple[int, ...],
+    scale: float,
+    after: NDArray[np.float64] | float,
+    before: NDArray[np.float64] | float,
+    out: Counts | None,
+) -> Counts:
+    """``scale counts + after * sum(before * counts)`` along the axes ``own``, in few passes over memory."""
+    if not own:
+        if out is not None and out is not counts:
+            out[...] = counts
+        return counts if out is None else out
+    if np.size(before) == 1:
+        total = before * counts.sum(own, keepdims=True)
+    else:
+        total = (before * counts).sum(own, keepdims=True)
+    result = np.multiply(counts, scale, out=out)
+    result += after * total
+    return np.asarray(result)

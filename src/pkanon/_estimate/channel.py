@@ -1,0 +1,147 @@
+"""How one cross-tabulation was randomised: the passes of all blocks on its axes (docs/theory.md 7).
+
+Usually the released table has the axes of the table that is asked for. A matrix block on a bundle
+has no matrix on some of its attributes alone; the rest of the bundle is then counted too (``extra``)
+and added up after the inverse, which keeps estimates unbiased.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._blocks import Block, Matrix
+from .._blocks.base import Counts
+from .._errors import InputError, PlanError, did_you_mean
+
+VANISHING = 1e24
+"""An error factor beyond this: the largest eigenvalue of the inverse is about 1e12, and nothing is left of the data."""
+
+
+class Channel:
+    """From the people's table of ``names`` to what is expected to be released, and back."""
+
+    def __init__(self, blocks: Sequence[Block], names: Sequence[str]) -> None:
+        known = [name for block in blocks for name in block.attributes]
+        if not names:
+            raise InputError("A table needs at least one attribute.")
+        for name in names:
+            if name not in known:
+                raise InputError(f"The release has no randomised attribute '{name}'. {did_you_mean(name, known)}")
+        if len(set(names)) != len(names):
+            raise InputError("A table names each attribute once.")
+        self.names = tuple(names)
+        self.blocks = tuple(block for block in blocks if set(block.attributes) & set(names))
+        self.extra = tuple(
+            name for block in self.blocks if isinstance(block, Matrix) for name in block.attributes if name not in names
+        )
+        sizes = {n: size for block in blocks for unit in block.units for n, size in zip(unit.attributes, unit.sizes)}
+        self.sizes = {name: sizes[name] for name in (*self.names, *self.extra)}
+        self.shape = tuple(sizes[name] for name in self.names)
+        self._axes = {name: axis for axis, name in enumerate(self.sizes)}
+        self._summed = tuple(range(len(self.names), len(self.sizes)))
+
+    def check_invertible(self) -> None:
+        """Refuse a table of which the design keeps nothing, in whole or in part."""
+        for block in self.blocks:
+            inside = [name for name in block.attributes if name in self.names]
+            if not block.error_factor(inside) < VANISHING:
+                raise PlanError(
+                    f"The table of {', '.join(self.names)} cannot be reconstructed: the plan leaves nothing of "
+                    f"{' x '.join(inside)} in the released rows. Ask for a table without it."
+                )
+
+    @cached_property
+    def error_factor(self) -> float:
+        """c_M of docs/theory.md 7 (the largest over data sets where it depends on them)."""
+        factors = (block.error_factor([n for n in block.attributes if n in self.names]) for block in self.blocks)
+        return math.prod(factors)
+
+    @cached_property
+    def possible(self) -> NDArray[np.bool_]:
+        """Which cells can occur at all: forbidden combinations cannot."""
+        return self.collapse(self.possible_whole.astype(float)) > 0
+
+    @cached_property
+    def possible_whole(self) -> NDArray[np.bool_]:
+        """The same with the extra axes."""
+        result = np.ones(tuple(self.sizes.values()), bool)
+        for block in self.blocks:
+            for unit in block.units:
+                if unit.forbid:
+                    names = [name for name in self.sizes if name in unit.attributes]
+                    result &= self._spread(names, unit.shares(names) > 0)
+        return result
+
+    def _spread(self, names: Sequence[str], values: NDArray[Any]) -> NDArray[Any]:
+        """An array over ``names``, with axes of length 1 for all others."""
+        shape = [1] * len(self.sizes)
+        for name, length in zip(names, values.shape):
+            shape[self._axes[name]] = length
+        return values.reshape(shape)
+
+    def forward(self, people: Counts) -> Counts:
+        """What is expected to be released for ``people``, both with the extra axes."""
+        return self._through(people, lambda block, x: block.forward(x, self._axes, out=x))
+
+    def forward_transpose(self, weights: Counts) -> Counts:
+        """The transpose of :meth:`forward`."""
+        return self._through(weights, lambda block, x: block.forward_transpose(x, self._axes, out=x))
+
+    def inverse_whole(self, released: Counts) -> Counts:
+        """The unbiased reconstruction, extra axes included."""
+        return self._through(released, lambda block, x: block.inverse(x, self._axes, out=x))
+
+    def inverse(self, released: Counts) -> Counts:
+        """The unbiased reconstruction."""
+        return self.collapse(self.inverse_whole(released))
+
+    def inverse_transpose(self, weights: Counts) -> Counts:
+        """A linear function of people as one of released rows; any leading axes are a batch."""
+        batch = weights.ndim - len(self.shape)
+        axes = {name: axis + batch for name, axis in self._axes.items()}
+        x = np.broadcast_to(
+            weights.reshape(weights.shape + (1,) * len(self.extra)),
+            weights.shape + tuple(self.sizes[name] for name in self.extra),
+        ).astype(float)
+        for block in self.blocks:
+            x = block.inverse_transpose(x, axes, out=x)
+        return x
+
+    def product_inverse(self, released: Counts, *kept: Collection[str]) -> Counts:
+        """``sum_v released_v prod_i B_i[v, j]``, B_i the inverse on the marginal of ``kept[i]``."""
+        x = released
+        for block in self.blocks:
+            x = block.product_inverse(x, self._axes, *kept)
+        return x.reshape(*self.shape, -1)[..., 0] if self.extra else x
+
+    def collapse(self, counts: Counts) -> Counts:
+        """Without the extra axes."""
+        return counts.sum(self._summed) if self._summed else counts
+
+    @cached_property
+    def step(self) -> Counts:
+        """By how much one released row of a cell moves the estimate of that cell: B[j, j]."""
+        return self._per_cell(lambda block, names: block.inverse_diagonal(names))
+
+    def own_moment(self, power: int) -> Counts:
+        """``sum_v A[j, v] B[v, j]^power`` of each cell j."""
+        return self._per_cell(lambda block, names: block.own_moment(names, power))
+
+    def _per_cell(self, of_block: Callable[[Block, list[str]], Counts]) -> Counts:
+        result = np.ones((1,) * len(self.sizes))
+        for block in self.blocks:
+            names = [name for name in self.names if name in block.attributes]
+            result = result * self._spread(names, of_block(block, names))
+        return result.reshape(result.shape[: len(self.shape)])
+
+    def _through(self, counts: Counts, apply: Callable[[Block, Counts], Counts]) -> Counts:
+        x = np.array(counts, float)
+        for block in self.blocks:
+            x = apply(block, x)
+        return x
