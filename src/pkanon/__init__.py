@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from ._analysis import Association as Association
+    from ._analysis import Measure as Measure
+    from ._analysis import Quantile as Quantile
     from ._audit.anonymity import anonymity as anonymity
     from ._blocks import Matrix as Matrix
     from ._blocks import Retention as Retention
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from ._certificate import Certificate as Certificate
     from ._composition import Composition as Composition
     from ._composition import compose as compose
+    from ._crosstab import Estimate as Estimate
     from ._demo import demo_schema as demo_schema
     from ._demo import demo_table as demo_table
     from ._design import DESIGNS as DESIGNS
@@ -41,6 +45,8 @@ if TYPE_CHECKING:
     from ._errors import RefusedError as RefusedError
     from ._errors import SchemaError as SchemaError
     from ._errors import TargetError as TargetError
+    from ._estimate import Convergence as Convergence
+    from ._estimate import Quantity as Quantity
     from ._frames import Draft as Draft
     from ._frames import TextFormat as TextFormat
     from ._frames import count_rows as count_rows
@@ -65,21 +71,27 @@ if TYPE_CHECKING:
 
 # One explicit list: the public name and where it lives.
 _HOMES = {
+    "Association": "_analysis",
     "Attribute": "_schema",
     "Bundle": "_schema",
     "Certificate": "_certificate",
     "Composition": "_composition",
+    "Convergence": "_estimate",
     "CountNoise": "_plan",
     "DESIGNS": "_design",
     "DataError": "_errors",
     "Draft": "_frames",
     "EnvironmentFailure": "_errors",
+    "Estimate": "_crosstab",
     "InputError": "_errors",
     "Matrix": "_blocks",
+    "Measure": "_analysis",
     "PkanonError": "_errors",
     "Plan": "_plan",
     "PlanError": "_errors",
     "Prediction": "_predict",
+    "Quantile": "_analysis",
+    "Quantity": "_estimate",
     "RefusedError": "_errors",
     "Release": "_release",
     "Retention": "_blocks",

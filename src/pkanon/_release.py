@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._bundle import read_folder, write_folder
 from ._certificate import Certificate
-from ._errors import DataError, PlanError, RefusedError
-from ._frames import Encoded, Kind, TextFormat, as_kind, decode, encode
+from ._crosstab import Estimate
+from ._errors import DataError, InputError, PlanError, RefusedError
+from ._frames import Encoded, Kind, TextFormat, as_kind, column_as_weights, decode, encode
 from ._hidden_count import draw_change, dummy_columns
 from ._keystream import Keystream, Randomness, System
 from ._plan import Plan
@@ -71,6 +73,41 @@ class Release:
             format=format,
             progress=lambda done: told("writing", done),
         )
+
+    def crosstab(
+        self,
+        *attributes: str,
+        method: str = "inverse",
+        about: str = "table",
+        weights: str | None = None,
+        progress: Progress | None = None,
+    ) -> Estimate:
+        """The cross-tabulation of ``attributes``, corrected for the randomisation, with errors.
+
+        ``method``: ``inverse`` (unbiased), ``simplex`` (nearest without negative cells) or ``em`` (most likely).
+        ``about``: errors about the people in the ``table``, or about the ``population`` they were sampled from.
+        ``weights``: a passed column of survey weights.
+        """
+        told = progress or _quiet
+        return Estimate.of(
+            self.plan.schema,
+            self.plan.blocks,
+            self.codes,
+            attributes,
+            method=method,
+            about=about,
+            weights=None if weights is None else self._weights(weights),
+            progress=lambda done: told("fitting", done),
+        )
+
+    def _weights(self, name: str) -> NDArray[np.float64]:
+        passed = [] if self.passed is None else self.passed.columns
+        if self.passed is None or name not in passed:
+            randomised = any(attribute.name == name for attribute in self.plan.schema.randomised)
+            reason = "is randomised" if randomised else "is not in the release"
+            known = f" Passed columns: {', '.join(passed)}." if passed else " This release passes no column."
+            raise InputError(f"Weights must be a column that was passed as it is; '{name}' {reason}.{known}")
+        return column_as_weights(self.passed[name])
 
     def __str__(self) -> str:
         return f"Release of {self.rows:,} rows\n{self.certificate}"

@@ -142,7 +142,7 @@ class Reconstruction:
         return self.channel.inverse(self.squares) if self.weighted else self.unbiased
 
     @cached_property
-    def _nearest_whole(self) -> Counts:
+    def nearest_whole(self) -> Counts:
         """A table without negative cells, extra axes included."""
         whole = self.channel.inverse_whole(self.released) if self.channel.extra else self.unbiased
         return nearest(whole, self.total, self.channel.possible_whole)
@@ -207,14 +207,14 @@ class Reconstruction:
     def _unbiased_interval(self, level: float) -> tuple[Counts, Counts]:
         if self.weighted or self.total == 0:
             return wald(self.unbiased, self.standard_errors, level)
-        reference = self.channel.collapse(self._nearest_whole)
+        reference = self.channel.collapse(self.nearest_whole)
         low, high = honest(self.unbiased, self.standard_errors, reference, self._moments(reference), level)
         for limit in (low, high):
             limit[~self.channel.possible] = 0.0
         return low, high
 
     def _moments(self, reference: Counts) -> Moments:
-        expected = self.channel.forward(self._nearest_whole)
+        expected = self.channel.forward(self.nearest_whole)
         elsewhere = np.maximum(self.total - reference, 1.0)
         shape, names = self.counts.shape, self.names
         own = [np.broadcast_to(self.channel.own_moment(power), shape) for power in (2, 3)]
@@ -271,7 +271,7 @@ class Reconstruction:
 
     def _variance_nearby(self, weights: Counts, carried: Counts) -> float:
         """The exact variance if the nearest table without negative cells were the truth."""
-        people = self._nearest_whole
+        people = self.nearest_whole
         products = float((self.channel.forward(people) * carried**2).sum())
         near = self.channel.collapse(people)
         if self.about == "population":

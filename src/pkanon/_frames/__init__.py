@@ -11,6 +11,7 @@ columns.py    what becomes of a column by its role
 encode.py     a table to codes;  decode.py  codes to a table;  output.py  tables out
 groups.py     how many rows there are, and in the smallest group of equal ones
 draft.py      a schema proposed from a table;  infer.py  the types of its columns;  rounding.py  round bins
+weights.py    a passed column as survey weights
 
 polars is imported with this package; pandas, pyarrow and duckdb never are.
 """
@@ -22,6 +23,7 @@ from .groups import count_rows, smallest_group
 from .output import as_kind, write_csv, write_parquet
 from .source import Kind
 from .textopen import TextFormat
+from .weights import column_as_weights
 
 __all__ = [
     "Draft",
@@ -29,6 +31,7 @@ __all__ = [
     "Kind",
     "TextFormat",
     "as_kind",
+    "column_as_weights",
     "count_rows",
     "decode",
     "draft_schema",

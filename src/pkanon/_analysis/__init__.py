@@ -1,0 +1,27 @@
+"""Statistics on top of a reconstructed table, each with a standard error."""
+
+from .association import Association, Measure, associate
+from .conditions import cells_where, code_of
+from .moments import correlation, deviation, mean, total
+from .numbers import representative
+from .proportions import count, odds_ratio, proportion, ratio
+from .quantiles import Quantile, quantile
+
+__all__ = [
+    "Association",
+    "Measure",
+    "Quantile",
+    "associate",
+    "cells_where",
+    "code_of",
+    "correlation",
+    "count",
+    "deviation",
+    "mean",
+    "odds_ratio",
+    "proportion",
+    "quantile",
+    "ratio",
+    "representative",
+    "total",
+]

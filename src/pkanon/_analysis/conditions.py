@@ -1,0 +1,55 @@
+"""Which cells of a table a condition picks: ``{"sex": "F", "age": ["0-4", "5-9"]}``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._errors import DataError, InputError, did_you_mean
+from .._schema import Attribute
+
+Where: TypeAlias = Mapping[str, Any]
+"""Attribute to the value, or the list of values, that counts. None is the missing value."""
+
+
+def code_of(attribute: Attribute, label: Any) -> int:
+    """The code of a value as it is released: of bins their label."""
+    if label == attribute.other and label is not None and attribute.other_code is not None:
+        return attribute.other_code
+    if label is None or attribute.released_type == attribute.type:
+        try:
+            code = attribute.code(label)
+        except DataError:
+            code = -1
+        if code >= 0 and (code != attribute.other_code):
+            return code
+    else:  # bins are released as their labels
+        for code, known in enumerate(attribute.labels()):
+            if known == label:
+                return code
+    if label is None:
+        raise InputError(f"'{attribute.name}' has no missing values: its schema refuses them.")
+    known_labels = [str(known) for known in attribute.labels() if known is not None] if attribute.size <= 10_000 else []
+    hidden = f" Unlisted values are all '{attribute.other}'." if attribute.other is not None else ""
+    raise InputError(
+        f"'{label}' is not a value of '{attribute.name}'.{hidden} {did_you_mean(str(label), known_labels)}"
+    )
+
+
+def cells_where(attributes: Sequence[Attribute], where: Where) -> NDArray[np.bool_]:
+    """True for the cells where every attribute named has one of the values given."""
+    names = [attribute.name for attribute in attributes]
+    mask = np.ones([attribute.size for attribute in attributes], bool)
+    for name, wanted in where.items():
+        if name not in names:
+            raise InputError(f"The table has no attribute '{name}'. {did_you_mean(str(name), names)}")
+        axis = names.index(name)
+        attribute = attributes[axis]
+        labels = wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
+        chosen = np.zeros(attribute.size, bool)
+        chosen[[code_of(attribute, label) for label in labels]] = True
+        mask &= chosen.reshape([-1 if i == axis else 1 for i in range(len(names))])
+    return mask
