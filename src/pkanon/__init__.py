@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from ._errors import RefusedError as RefusedError
     from ._errors import SchemaError as SchemaError
     from ._errors import TargetError as TargetError
+    from ._estimate import ABOUT as ABOUT
+    from ._estimate import METHODS as METHODS
     from ._estimate import Convergence as Convergence
     from ._estimate import Quantity as Quantity
     from ._frames import Draft as Draft
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
     from ._frames import draft_schema as draft_schema
     from ._keystream import Seeded as Seeded
     from ._keystream import System as System
+    from ._overview import Correlations as Correlations
+    from ._overview import Description as Description
     from ._plan import CountNoise as CountNoise
     from ._plan import Plan as Plan
     from ._plan import read_plan as read_plan
@@ -63,6 +67,7 @@ if TYPE_CHECKING:
     from ._release import check as check
     from ._release import open_release as open_release
     from ._release import release as release
+    from ._report import save_chart as save_chart
     from ._schema import Attribute as Attribute
     from ._schema import Bundle as Bundle
     from ._schema import Schema as Schema
@@ -71,19 +76,23 @@ if TYPE_CHECKING:
 
 # One explicit list: the public name and where it lives.
 _HOMES = {
+    "ABOUT": "_estimate",
     "Association": "_analysis",
     "Attribute": "_schema",
     "Bundle": "_schema",
     "Certificate": "_certificate",
     "Composition": "_composition",
     "Convergence": "_estimate",
+    "Correlations": "_overview",
     "CountNoise": "_plan",
     "DESIGNS": "_design",
     "DataError": "_errors",
+    "Description": "_overview",
     "Draft": "_frames",
     "EnvironmentFailure": "_errors",
     "Estimate": "_crosstab",
     "InputError": "_errors",
+    "METHODS": "_estimate",
     "Matrix": "_blocks",
     "Measure": "_analysis",
     "PkanonError": "_errors",
@@ -121,6 +130,7 @@ _HOMES = {
     "rho_from_both": "_design",
     "rho_from_epsilon": "_design",
     "rho_from_k": "_design",
+    "save_chart": "_report",
 }
 __all__ = ["__version__", *sorted(_HOMES)]
 

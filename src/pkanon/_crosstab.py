@@ -6,7 +6,6 @@ arrays and charts.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,14 +16,12 @@ from . import _analysis
 from ._analysis import Association, Quantile
 from ._errors import EnvironmentFailure, InputError
 from ._estimate import ABOUT, METHODS, Quantity, Reconstruction
-from ._frames import as_kind, decode
+from ._frames import Tabular, decode, json_rows
 from ._schema import Schema
 
 if TYPE_CHECKING:
     import altair
-    import pandas
     import polars as pl
-    import pyarrow
     import xarray
 
 Where = Mapping[str, Any]
@@ -32,7 +29,7 @@ MISSING = "(missing)"
 """How a missing value is written where a label is needed."""
 
 
-class Estimate(Reconstruction):
+class Estimate(Reconstruction, Tabular):
     """A cross-tabulation reconstructed from a release: ``counts``, ``standard_errors``, ``labels``, one axis per attribute.
 
     ``method`` is how it was made, ``about`` what its errors are about: the people in the table, or the population
@@ -143,15 +140,7 @@ class Estimate(Reconstruction):
         for mask, word in ((self.fallback, "predicted error"), (~np.broadcast_to(bounded, flags.shape), "small group")):
             flags[mask] = [f"{flag}, {word}" if flag else word for flag in flags[mask]]
         flags[~self.channel.possible] = "impossible"
-        return pl.DataFrame({"flag": pl.Series(flags.ravel().tolist(), dtype=pl.String)})
-
-    def to_pandas(self, *, level: float = 0.95, given: Sequence[str] = ()) -> pandas.DataFrame:
-        """As :meth:`to_polars`, in pandas."""
-        return as_kind(self.to_polars(level=level, given=given), "pandas")
-
-    def to_arrow(self, *, level: float = 0.95, given: Sequence[str] = ()) -> pyarrow.Table:
-        """As :meth:`to_polars`, in pyarrow."""
-        return as_kind(self.to_polars(level=level, given=given), "pyarrow")
+        return pl.DataFrame({"flag": pl.Series([flag or None for flag in flags.flat], dtype=pl.String)})
 
     def to_xarray(self, *, level: float = 0.95) -> xarray.Dataset:
         """One variable per result, one dimension per attribute."""
@@ -194,7 +183,6 @@ class Estimate(Reconstruction):
 
     def to_json(self, *, level: float = 0.95, given: Sequence[str] = ()) -> dict[str, Any]:
         """Everything in :meth:`to_polars` and how it was made, as JSON holds it."""
-        rows = self.to_polars(level=level, given=given).to_dicts()
         convergence = self.convergence
         return {
             "attributes": list(self.names),
@@ -212,14 +200,8 @@ class Estimate(Reconstruction):
                 "converged": convergence.converged,
                 "log_likelihood": convergence.log_likelihood,
             },
-            "cells": [{key: _json_value(value) for key, value in row.items()} for row in rows],
+            "cells": json_rows(self.to_polars(level=level, given=given)),
         }
 
     def __str__(self) -> str:
         return f"{' x '.join(self.names)}, {self.counts.size:,} cells; {self.caption()}"
-
-
-def _json_value(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

@@ -9,23 +9,25 @@ prints or logs; with a hidden record count the true count leaves no trace but in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._analysis import is_numeric
 from ._bundle import read_folder, write_folder
 from ._certificate import Certificate
 from ._crosstab import Estimate
-from ._errors import DataError, InputError, PlanError, RefusedError
+from ._errors import DataError, InputError, PlanError, RefusedError, did_you_mean
 from ._frames import Encoded, Kind, TextFormat, as_kind, column_as_weights, decode, encode
 from ._hidden_count import draw_change, dummy_columns
 from ._keystream import Keystream, Randomness, System
+from ._overview import Correlations, Description, correlate, describe
 from ._plan import Plan
 from ._randomise import randomise, thread_count
 from ._schema import Codes
@@ -99,6 +101,48 @@ class Release:
             weights=None if weights is None else self._weights(weights),
             progress=lambda done: told("fitting", done),
         )
+
+    def describe(
+        self,
+        *attributes: str,
+        by: Sequence[str] = (),
+        method: str = "inverse",
+        about: str = "table",
+        level: float = 0.95,
+    ) -> Description:
+        """Mean, deviation, sum and quantiles of numeric attributes (all by default), within each group of ``by``."""
+        numeric = [a.name for a in self.plan.schema.randomised if is_numeric(a) and a.name not in by]
+        if not attributes and not numeric:
+            raise InputError("No attribute of this release is numeric; crosstab counts the others.")
+        table_of = partial(self.crosstab, method=method, about=about)
+        return describe(table_of, attributes or numeric, by, about, level)
+
+    def correlations(self, *attributes: str, level: float = 0.95, progress: Progress | None = None) -> Correlations:
+        """How all pairs of attributes (all by default) are related in the population."""
+        told = progress or _quiet
+        schema = self.plan.schema
+        names = attributes or [attribute.name for attribute in schema.randomised]
+        randomised = {a.name: is_numeric(a) for a in schema.randomised}
+        for name in names:
+            if name not in randomised:
+                raise InputError(
+                    f"The release has no randomised attribute '{name}'. {did_you_mean(name, list(randomised))}"
+                )
+        table_of = partial(self.crosstab, about="population")
+        return correlate(
+            table_of, {name: randomised[name] for name in names}, level, lambda done: told("correlating", done)
+        )
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What whoever reads estimates from this release must know besides their errors."""
+        found = []
+        if self.plan.count_noise is not None:
+            found.append(
+                "the record count is hidden: estimates are about the released rows, some of which are dummies while some "
+                "people were left out; errors do not cover that."
+            )
+        return tuple(found)
 
     def _weights(self, name: str) -> NDArray[np.float64]:
         passed = [] if self.passed is None else self.passed.columns

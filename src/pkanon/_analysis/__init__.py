@@ -3,7 +3,7 @@
 from .association import Association, Measure, associate
 from .conditions import cells_where, code_of
 from .moments import correlation, deviation, mean, total
-from .numbers import representative
+from .numbers import is_numeric, representative
 from .proportions import count, odds_ratio, proportion, ratio
 from .quantiles import Quantile, quantile
 
@@ -17,6 +17,7 @@ __all__ = [
     "correlation",
     "count",
     "deviation",
+    "is_numeric",
     "mean",
     "odds_ratio",
     "proportion",

@@ -60,27 +60,43 @@ def quantile(table: Reconstruction, name: str, q: float, where: Where, values: V
     per_value = (table.counts * chosen).sum(others)[order]
     reached = np.clip(np.maximum.accumulate(np.cumsum(per_value) / group.value), 0.0, 1.0)
     reached[-1] = 1.0
-    read = _reader(table, axis, values, flat[order], reached)
-    value = read(q)
-    # the error of the distribution function where it reaches q
-    upto = np.isin(np.arange(len(flat)), order[: int(np.searchsorted(reached, q)) + 1])
+    inside = _bin_limits_of(table, axis, values)
+    value = _read(q, flat[order], reached, inside)
     shape = [-1 if i == axis else 1 for i in range(len(table.names))]
-    share = table.linear((chosen & upto.reshape(shape)).astype(float)) / group
+    at = min(int(np.searchsorted(reached, q - 1e-12)), len(order) - 1)
+
+    def share_error(part: float) -> float:
+        """The error of the distribution function, with ``part`` of the people at the quantile counted as below it."""
+        below = np.zeros(len(flat))
+        below[order[:at]] = 1.0
+        below[order[at]] = part
+        return (table.linear(chosen * below.reshape(shape)) / group).standard_error
+
+    if inside is None:  # a value is reached by a jump: the error below it and above it, whichever is larger
+        error = max(share_error(0.0), share_error(1.0))
+    else:
+        low, high = inside[0][at], inside[1][at]
+        error = share_error((value - low) / (high - low))
 
     def limits(level: float) -> tuple[float, float]:
-        off = normal_quantile(level) * share.standard_error
-        return read(max(q - off, 0.0)), read(min(q + off, 1.0))
+        off = normal_quantile(level) * error
+        return tuple(_read(min(max(end, 0.0), 1.0), flat[order], reached, inside) for end in (q - off, q + off))  # type: ignore[return-value]  # two ends
 
     return Quantile(value, limits)
 
 
-def _reader(
-    table: Reconstruction, axis: int, values: Values | None, numbers: NDArray[np.float64], reached: NDArray[np.float64]
-) -> Callable[[float], float]:
+Limits = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def _bin_limits_of(table: Reconstruction, axis: int, values: Values | None) -> Limits | None:
+    """The ends of the bins, where the attribute has bins that stand for their middles."""
+    domain = table.attributes[axis].domain
+    return bin_limits(domain) if isinstance(domain, Bins) and values is None else None
+
+
+def _read(q: float, numbers: NDArray[np.float64], reached: NDArray[np.float64], inside: Limits | None) -> float:
     """The inverse of the distribution function."""
-    attribute = table.attributes[axis]
-    if isinstance(attribute.domain, Bins) and values is None:
-        lows, highs = bin_limits(attribute.domain)
-        ends, shares = np.append(lows[:1], highs), np.append(0.0, reached)
-        return lambda q: float(np.interp(q, shares, ends))
-    return lambda q: float(numbers[min(int(np.searchsorted(reached, q - 1e-12)), len(numbers) - 1)])
+    if inside is None:
+        return float(numbers[min(int(np.searchsorted(reached, q - 1e-12)), len(numbers) - 1)])
+    lows, highs = inside
+    return float(np.interp(q, np.append(0.0, reached), np.append(lows[:1], highs)))

@@ -21,9 +21,13 @@ import pkanon as pk
 
 VERBS = {
     "anonymity": "k of a table as classical k-anonymity counts it.",
+    "association": "Are two attributes related, and how strongly?",
     "completion": "The shell completion script.",
     "compose": "k and epsilon of several releases of the same table.",
+    "correlations": "How all pairs of attributes are related.",
+    "crosstab": "A corrected cross-tabulation, with errors.",
     "demo": "Take the embedded table to a release.",
+    "describe": "Means and quantiles of numeric attributes.",
     "plan": "What a target costs, before any data is touched.",
     "release": "Randomise and shuffle a table.",
     "schema": "Draft a schema from a table.",
@@ -60,6 +64,7 @@ def cli() -> None:
     Your own data: pkanon schema people.csv -o people.toml
                    pkanon plan people.toml --records 100000 --k 100 -o plan.json
                    pkanon release people.csv --plan plan.json -o out
+    From a release: pkanon crosstab out sex age
     """
 
 

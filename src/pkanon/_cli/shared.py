@@ -63,11 +63,13 @@ def say(line: str = "") -> None:
     click.echo(click.wrap_text(line.strip(), width=width, initial_indent=indent, subsequent_indent=indent))
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Aligned columns: the first to the left, the others to the right."""
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], labels: int = 1) -> None:
+    """Aligned columns: the first ``labels`` to the left, the others to the right."""
     widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
     for row in (header, ["-" * width for width in widths], *rows):
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]
+        cells = [
+            cell.ljust(width) if i < labels else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))
+        ]
         click.echo("  " + "  ".join(cells).rstrip())
 
 

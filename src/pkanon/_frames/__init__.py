@@ -11,7 +11,7 @@ columns.py    what becomes of a column by its role
 encode.py     a table to codes;  decode.py  codes to a table;  output.py  tables out
 groups.py     how many rows there are, and in the smallest group of equal ones
 draft.py      a schema proposed from a table;  infer.py  the types of its columns;  rounding.py  round bins
-weights.py    a passed column as survey weights
+results.py    results as frames, JSON and files;  weights.py  a passed column as survey weights
 
 polars is imported with this package; pandas, pyarrow and duckdb never are.
 """
@@ -21,6 +21,7 @@ from .draft import Draft, draft_schema
 from .encode import Encoded, encode
 from .groups import count_rows, smallest_group
 from .output import as_kind, write_csv, write_parquet
+from .results import Tabular, json_rows
 from .source import Kind
 from .textopen import TextFormat
 from .weights import column_as_weights
@@ -29,6 +30,7 @@ __all__ = [
     "Draft",
     "Encoded",
     "Kind",
+    "Tabular",
     "TextFormat",
     "as_kind",
     "column_as_weights",
@@ -36,6 +38,7 @@ __all__ = [
     "decode",
     "draft_schema",
     "encode",
+    "json_rows",
     "smallest_group",
     "wide_types",
     "write_csv",

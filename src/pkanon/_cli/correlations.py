@@ -1,0 +1,54 @@
+"""pkanon correlations: all pairs of attributes."""
+
+from __future__ import annotations
+
+import click
+
+import pkanon as pk
+
+from .results import deliver, note, number, output_options, print_cells, target
+from .shared import progress_bar
+
+
+@click.command()
+@click.argument("release", type=click.Path())
+@click.argument("attributes", nargs=-1)
+@click.option(
+    "--level", type=float, default=0.95, show_default=True, metavar="L", help="Confidence level of intervals."
+)
+@click.option("--chart", type=click.Path(), help="Also draw it: .png, .svg or .html, which must not exist.")
+@output_options
+def command(
+    release: str, attributes: tuple[str, ...], level: float, chart: str | None, form: str | None, output: str | None
+) -> None:
+    """How all pairs of ATTRIBUTES (all by default) of RELEASE are related in the population.
+
+    Pearson's correlation where both are numeric, else Cramer's V; both corrected for the randomisation.
+
+    \b
+    Example: pkanon correlations out --chart correlations.png
+    """
+    where = target(form, output)
+    with progress_bar() as progress:
+        found = pk.open_release(release).correlations(*attributes, level=level, progress=progress)
+    if chart is not None:
+        pk.save_chart(found.chart(), chart)
+        note(f"the chart is in {chart}.")
+    if deliver(found, where):
+        return
+    percent = f"{100 * level:g}"
+    print_cells(
+        ["first", "second", "measure", "value", "± s.e.", f"{percent}% interval"],
+        [
+            [
+                row["first"],
+                row["second"],
+                {"correlation": "correlation", "cramers_v": "Cramer's V"}[row["measure"]],
+                number(row["value"], digits=3),
+                number(row["std_error"], digits=3),
+                f"{number(row[f'low_{percent}'], digits=3)} to {number(row[f'high_{percent}'], digits=3)}",
+            ]
+            for row in found.to_polars().to_dicts()
+        ],
+        labels=3,
+    )

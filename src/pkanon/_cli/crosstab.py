@@ -1,0 +1,104 @@
+"""pkanon crosstab: a corrected cross-tabulation from a release."""
+
+from __future__ import annotations
+
+import click
+
+import pkanon as pk
+
+from .results import deliver, estimate_options, note, number, output_options, print_cells, target
+from .shared import progress_bar, say
+
+LARGEST_PRINTED = 1_000_000
+"""Cells; beyond, rows of text make no sense and a file is asked for."""
+
+
+@click.command()
+@click.argument("release", type=click.Path())
+@click.argument("attributes", nargs=-1, required=True)
+@estimate_options
+@click.option("--given", multiple=True, metavar="NAME", help="Shares within each value of this attribute; repeatable.")
+@click.option("--weights", metavar="COLUMN", help="A passed column of survey weights.")
+@click.option("--chart", type=click.Path(), help="Also draw it: .png, .svg or .html, which must not exist.")
+@click.option("--kind", type=click.Choice(["bars", "heat"]), help="Which chart [default: what fits].")
+@output_options
+def command(
+    release: str,
+    attributes: tuple[str, ...],
+    method: str,
+    about: str,
+    level: float,
+    given: tuple[str, ...],
+    weights: str | None,
+    chart: str | None,
+    kind: str | None,
+    form: str | None,
+    output: str | None,
+) -> None:
+    """The cross-tabulation of ATTRIBUTES in RELEASE (a folder or its Parquet file), corrected, with errors.
+
+    \b
+    Example: pkanon crosstab out sex age
+             pkanon crosstab out sex age --method em --given sex --csv
+    """
+    where = target(form, output)
+    if kind is not None and chart is None:
+        raise pk.InputError("--kind says which chart to draw; add --chart FILE.")
+    with progress_bar() as progress:
+        opened = pk.open_release(release)
+        estimate = opened.crosstab(*attributes, method=method, about=about, weights=weights, progress=progress)
+        drawn = None if chart is None else estimate.chart(kind, level=level)
+    options = {"level": level, "given": given}
+    if where.path is None and where.form is None and estimate.counts.size > LARGEST_PRINTED:
+        raise pk.InputError(
+            f"The table has {estimate.counts.size:,} cells, too many to print; write it with -o FILE.parquet."
+        )
+    if not deliver(estimate, where, **options):
+        _print(estimate, level, given)
+    if drawn is not None and chart is not None:
+        pk.save_chart(drawn, chart)
+        note(f"the chart is in {chart}.")
+    if not where.form:
+        for line in opened.remarks:
+            note(line)
+
+
+def _print(estimate: pk.Estimate, level: float, given: tuple[str, ...]) -> None:
+    frame = estimate.to_polars(level=level, given=given)
+    percent = f"{100 * level:g}"
+    share = "% of all" if not given else f"% of {' x '.join(given)}"
+    header = [
+        *estimate.names,
+        "estimate",
+        "± s.e.",
+        f"{percent}% interval",
+        share,
+        "± s.e.",
+        f"{percent}% interval",
+        "",
+    ]
+    rows = []
+    for row in frame.to_dicts():
+        low, high = number(row[f"low_{percent}"], digits=0), number(row[f"high_{percent}"], digits=0)
+        shares = [row[f"proportion{part}"] for part in ("", "_std_error", f"_low_{percent}", f"_high_{percent}")]
+        value, error, share_low, share_high = (number(None if s is None else 100 * s, digits=2) for s in shares)
+        rows.append(
+            [
+                *("(missing)" if row[name] is None else str(row[name]) for name in estimate.names),
+                number(row["estimate"], digits=0),
+                number(row["std_error"], digits=0),
+                f"{low} to {high}",
+                value,
+                error,
+                f"{share_low} to {share_high}",
+                row["flag"] or "",
+            ]
+        )
+    print_cells(header, rows, len(estimate.names))
+    say()
+    say(estimate.caption(level)[:1].upper() + estimate.caption(level)[1:] + ".")
+    if estimate.convergence is not None and not estimate.convergence.converged:
+        note(
+            f"the most likely table was not reached in {estimate.convergence.passes:,} steps; its log-likelihood may be "
+            f"{estimate.convergence.gap:.3g} below the largest."
+        )

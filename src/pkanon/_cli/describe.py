@@ -1,0 +1,57 @@
+"""pkanon describe: numeric attributes."""
+
+from __future__ import annotations
+
+import click
+
+import pkanon as pk
+
+from .results import deliver, estimate_options, note, number, output_options, print_cells, target
+
+
+@click.command()
+@click.argument("release", type=click.Path())
+@click.argument("attributes", nargs=-1)
+@estimate_options
+@click.option("--by", multiple=True, metavar="NAME", help="Within each value of this attribute; repeatable.")
+@output_options
+def command(
+    release: str,
+    attributes: tuple[str, ...],
+    method: str,
+    about: str,
+    level: float,
+    by: tuple[str, ...],
+    form: str | None,
+    output: str | None,
+) -> None:
+    """Mean, deviation, sum and quantiles of numeric ATTRIBUTES (all by default) of RELEASE.
+
+    A bin counts as its middle; inside it people are taken to be spread evenly.
+
+    \b
+    Example: pkanon describe out age --by sex
+    """
+    where = target(form, output)
+    opened = pk.open_release(release)
+    found = opened.describe(*attributes, by=by, method=method, about=about, level=level)
+    if deliver(found, where):
+        return
+    percent = f"{100 * level:g}"
+    print_cells(
+        [*by, "attribute", "statistic", "value", "± s.e.", f"{percent}% interval"],
+        [
+            [
+                *("(missing)" if row[name] is None else row[name] for name in by),
+                row["attribute"],
+                row["statistic"].replace("_", " "),
+                number(row["value"]),
+                number(row["std_error"]),
+                f"{number(row[f'low_{percent}'])} to {number(row[f'high_{percent}'])}",
+            ]
+            for row in found.to_polars().to_dicts()
+        ],
+        labels=len(by) + 2,
+    )
+    for line in opened.remarks:
+        note(line)

@@ -1,0 +1,122 @@
+"""What verbs share that print estimates: options, where results go, readable tables."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+import pkanon as pk
+
+from .shared import print_table, say
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+MOST_LINES = 200
+"""A table on a terminal or in a pipe ends here; files and the machine-readable formats are complete."""
+
+
+def estimate_options(command: Command) -> Command:
+    """--method, --about and --level."""
+    for option in (
+        click.option(
+            "--level", type=float, default=0.95, show_default=True, metavar="L", help="Confidence level of intervals."
+        ),
+        click.option(
+            "--about",
+            type=click.Choice(list(pk.ABOUT)),
+            default="table",
+            show_default=True,
+            help="Errors about the people in the table, or about the population they were sampled from.",
+        ),
+        click.option(
+            "--method",
+            type=click.Choice(list(pk.METHODS)),
+            default="inverse",
+            show_default=True,
+            help="Unbiased; nearest without negative cells; or most likely.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def output_options(command: Command) -> Command:
+    """--csv, --json, --parquet and -o."""
+    for option in (
+        click.option(
+            "-o",
+            "--output",
+            type=click.Path(),
+            help="Write to this file (.csv, .json, .parquet), which must not exist.",
+        ),
+        click.option("--parquet", "form", flag_value="parquet", help="Parquet, into the file named by -o."),
+        click.option("--json", "form", flag_value="json", help="JSON instead of a readable table."),
+        click.option("--csv", "form", flag_value="csv", help="CSV instead of a readable table."),
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a result goes: to a file, to standard output in a format, or to the eye (neither)."""
+
+    form: str | None
+    path: str | None
+
+
+def target(form: str | None, output: str | None) -> Target:
+    """Checked before anything is computed, so that no work is lost."""
+    if output is None:
+        if form == "parquet":
+            raise pk.InputError("Parquet is not text; name a file with -o.")
+        return Target(form, None)
+    chosen = form or Path(output).suffix.removeprefix(".").lower()
+    if chosen not in ("csv", "json", "parquet"):
+        raise pk.InputError(
+            f"{output}: results are written as .csv, .json or .parquet; add --csv, --json or --parquet."
+        )
+    if Path(output).exists():
+        raise pk.InputError(f"{output} exists already and is never overwritten; choose another name.")
+    if not Path(output).absolute().parent.is_dir():
+        raise pk.InputError(f"Cannot write {output}: its folder does not exist.")
+    return Target(chosen, output)
+
+
+def deliver(result: Any, where: Target, **options: Any) -> bool:
+    """Sends a result to its file or to standard output; False if it is for the eye and still to be printed."""
+    if where.path is not None:
+        result.save(where.path, format=where.form, **options)
+        say(f"Written to {where.path}.")
+        return True
+    if where.form is not None:
+        click.echo(result.to_bytes(where.form, **options).decode(), nl=False)
+        return True
+    return False
+
+
+def number(value: float | None, *, digits: int | None = None) -> str:
+    """A number to be read: whole people, four digits of what is small."""
+    if value is None or value != value:
+        return "-"
+    if digits is not None:
+        return f"{value:,.{digits}f}"
+    return f"{value:,.0f}" if abs(value) >= 1000 or float(value).is_integer() else f"{value:,.4g}"
+
+
+def print_cells(header: Sequence[str], rows: Sequence[Sequence[str]], labels: int = 1) -> None:
+    """A table, cut short where nobody would read on."""
+    print_table(header, rows[:MOST_LINES], labels)
+    if len(rows) > MOST_LINES:
+        say(f"  ... and {len(rows) - MOST_LINES:,} more rows; --csv prints all of them, -o writes them to a file.")
+
+
+def note(line: str) -> None:
+    """A remark beside the result, on standard error so that a pipe gets the result alone."""
+    if sys.stderr is not None:
+        click.echo(f"note: {line}", err=True)

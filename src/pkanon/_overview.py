@@ -1,0 +1,133 @@
+"""Statistics of many attributes at once: descriptions, and how all pairs of attributes are related."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ._analysis import Quantile
+from ._crosstab import Estimate
+from ._errors import InputError
+from ._estimate import Quantity
+from ._frames import Tabular, json_rows
+
+if TYPE_CHECKING:
+    import altair
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+TableOf = Callable[..., Estimate]
+"""Makes the table of the attributes named."""
+
+
+@dataclass(frozen=True)
+class Description(Tabular):
+    """Mean, deviation, sum and quantiles of numeric attributes, one row each; ``rows`` also hold the groups."""
+
+    about: str
+    level: float
+    by: tuple[str, ...]
+    frame: pl.DataFrame = field(repr=False)
+
+    def to_polars(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
+        """Columns: the groups, attribute, statistic, value, std_error and limits."""
+        return self.frame
+
+    def to_json(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The table and how it was made."""
+        return {"about": self.about, "level": self.level, "by": list(self.by), "statistics": json_rows(self.frame)}
+
+
+def describe(table_of: TableOf, attributes: Sequence[str], by: Sequence[str], about: str, level: float) -> Description:
+    """Statistics of ``attributes`` (numeric ones), within each group of ``by``."""
+    rows: list[dict[str, Any]] = []
+    percent = f"{100 * level:g}"
+    for name in attributes:
+        if name in by:
+            raise InputError(f"'{name}' cannot be described by itself; leave it out of one of both.")
+        table = table_of(name, *by)
+        groups = [[(n, label) for label in table.labels[table.names.index(n)]] for n in by]
+        for group in itertools.product(*groups):
+            where = dict(group)
+            statistics: dict[str, Quantity | Quantile] = {
+                "mean": table.mean(name, where),
+                "deviation": table.deviation(name, where),
+                "sum": table.sum(name, where),
+            }
+            for q in QUANTILES:
+                statistics[f"quantile_{q:g}"] = table.quantile(name, q, where)
+            for statistic, found in statistics.items():
+                low, high = found.interval(level)
+                rows.append(
+                    {n: None if label is None else str(label) for n, label in group}
+                    | {
+                        "attribute": name,
+                        "statistic": statistic,
+                        "value": found.value,
+                        "std_error": found.standard_error,
+                        f"low_{percent}": low,
+                        f"high_{percent}": high,
+                    }
+                )
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    return Description(about, level, tuple(by), frame.fill_nan(None))
+
+
+@dataclass(frozen=True)
+class Correlations(Tabular):
+    """How all pairs of attributes are related: Pearson's correlation of two numeric ones, else Cramer's V."""
+
+    names: tuple[str, ...]
+    level: float
+    frame: pl.DataFrame = field(repr=False)
+
+    def to_polars(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
+        """Columns: first, second, measure, value, std_error and limits; one row per pair."""
+        return self.frame
+
+    def to_json(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The table and how it was made."""
+        return {"attributes": list(self.names), "level": self.level, "pairs": json_rows(self.frame)}
+
+    def matrix(self) -> list[list[float]]:
+        """All values as a symmetric matrix with ones on the diagonal."""
+        values = {(row["first"], row["second"]): row["value"] for row in self.frame.to_dicts()}
+        values |= {(second, first): value for (first, second), value in values.items()}
+        return [[1.0 if a == b else values[a, b] for b in self.names] for a in self.names]
+
+    def chart(self) -> altair.TopLevelMixin:
+        """A heat map of the matrix."""
+        from ._report import correlation_chart
+
+        return correlation_chart(self.frame, "Pearson's correlation of numeric attributes, Cramer's V of all others")
+
+
+def correlate(table_of: TableOf, numeric: dict[str, bool], level: float, told: Callable[[float], None]) -> Correlations:
+    """All pairs of the attributes in ``numeric``, which says of each whether its values are numbers."""
+    if len(numeric) < 2:
+        raise InputError("A correlation matrix needs at least two attributes.")
+    pairs = list(itertools.combinations(numeric, 2))
+    rows = []
+    percent = f"{100 * level:g}"
+    for done, (first, second) in enumerate(pairs):
+        table = table_of(first, second)
+        both = numeric[first] and numeric[second]
+        found = table.correlation(first, second) if both else table.association().cramers_v
+        low, high = found.interval(level)
+        rows.append(
+            {
+                "first": first,
+                "second": second,
+                "measure": "correlation" if both else "cramers_v",
+                "value": found.value,
+                "std_error": found.standard_error,
+                f"low_{percent}": low,
+                f"high_{percent}": high,
+            }
+        )
+        told((done + 1) / len(pairs))
+    return Correlations(tuple(numeric), level, pl.DataFrame(rows).fill_nan(None))
