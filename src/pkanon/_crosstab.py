@@ -90,7 +90,7 @@ class Estimate(Reconstruction, Tabular):
     def quantile(
         self, attribute: str, q: float, where: Where | None = None, *, values: Mapping[Any, float] | None = None
     ) -> Quantile:
-        """The value below which a share ``q`` of the people lies."""
+        """The value below which a share ``q`` of the people lies; with ``values`` it is one of those numbers."""
         return _analysis.quantile(self, attribute, q, where or {}, values)
 
     def correlation(self, first: str, second: str) -> Quantity:
@@ -135,12 +135,13 @@ class Estimate(Reconstruction, Tabular):
     def _flags(self, low: Any, bounded: Any) -> pl.DataFrame:
         import polars as pl
 
-        flags = np.full(self.counts.shape, "", object)
-        flags[(low <= 0) & self.channel.possible] = "near zero"
-        for mask, word in ((self.fallback, "predicted error"), (~np.broadcast_to(bounded, flags.shape), "small group")):
-            flags[mask] = [f"{flag}, {word}" if flag else word for flag in flags[mask]]
-        flags[~self.channel.possible] = "impossible"
-        return pl.DataFrame({"flag": pl.Series([flag or None for flag in flags.flat], dtype=pl.String)})
+        near = (low <= 0) & self.channel.possible
+        # every combination of remarks has a number; few numbers occur, so few texts are made
+        number = near + 2 * self.fallback + 4 * ~np.broadcast_to(bounded, near.shape)
+        number = np.where(self.channel.possible, number, 8).ravel()
+        words = ("near zero", "predicted error", "small group")
+        texts = [", ".join(word for bit, word in enumerate(words) if i >> bit & 1) or None for i in range(8)]
+        return pl.DataFrame({"flag": pl.Series([*texts, "impossible"], dtype=pl.String).gather(number)})
 
     def to_xarray(self, *, level: float = 0.95) -> xarray.Dataset:
         """One variable per result, one dimension per attribute."""

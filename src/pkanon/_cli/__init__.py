@@ -26,9 +26,10 @@ VERBS = {
     "compose": "k and epsilon of several releases of the same table.",
     "correlations": "How all pairs of attributes are related.",
     "crosstab": "A corrected cross-tabulation, with errors.",
-    "demo": "Take the embedded table to a release.",
+    "demo": "The embedded table to a release and back to a table.",
     "describe": "Means and quantiles of numeric attributes.",
     "plan": "What a target costs, before any data is touched.",
+    "query": "Answer a SQL query from a release.",
     "release": "Randomise and shuffle a table.",
     "schema": "Draft a schema from a table.",
 }

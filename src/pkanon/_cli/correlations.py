@@ -16,7 +16,7 @@ from .shared import progress_bar
 @click.option(
     "--level", type=float, default=0.95, show_default=True, metavar="L", help="Confidence level of intervals."
 )
-@click.option("--chart", type=click.Path(), help="Also draw it: .png, .svg or .html, which must not exist.")
+@click.option("--chart", type=click.Path(), help="Also draw it: .png, .svg, .html or .json, which must not exist.")
 @output_options
 def command(
     release: str, attributes: tuple[str, ...], level: float, chart: str | None, form: str | None, output: str | None

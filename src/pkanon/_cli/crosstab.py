@@ -19,7 +19,7 @@ LARGEST_PRINTED = 1_000_000
 @estimate_options
 @click.option("--given", multiple=True, metavar="NAME", help="Shares within each value of this attribute; repeatable.")
 @click.option("--weights", metavar="COLUMN", help="A passed column of survey weights.")
-@click.option("--chart", type=click.Path(), help="Also draw it: .png, .svg or .html, which must not exist.")
+@click.option("--chart", type=click.Path(), help="Also draw it: .png, .svg, .html or .json, which must not exist.")
 @click.option("--kind", type=click.Choice(["bars", "heat"]), help="Which chart [default: what fits].")
 @output_options
 def command(

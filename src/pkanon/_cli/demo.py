@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from pathlib import Path
+from typing import Any
 
 import click
 
 import pkanon as pk
 
-from .shared import json_option, print_json, progress_bar, say
+from .shared import json_option, print_json, print_table, progress_bar, say
 
+CROSSTAB = ("sex", "worked_1989")
+CHARTED = "education"
 STRONG = 1000
 """For the demo's 2.5 million rows: k from which epsilon is below 4."""
 
@@ -23,7 +26,7 @@ STRONG = 1000
 )
 @json_option
 def command(k: str, output: str | None, as_json: bool) -> None:
-    """Take the embedded table of 2,458,285 synthetic census rows to a release.
+    """Take the embedded table of 2,458,285 synthetic census rows to a release, and read a table back from it.
 
     \b
     Example: pkanon demo
@@ -37,8 +40,19 @@ def command(k: str, output: str | None, as_json: bool) -> None:
         plan = pk.plan(schema, records=table.height, k=k)
         release = pk.release(table, plan, progress=progress)
         release.save(folder, progress=progress)
+        opened = pk.open_release(folder)
+        estimate = opened.crosstab(*CROSSTAB)
+        chart = _draw(opened, folder)
     if as_json:
-        print_json({"folder": str(folder), "classical_k": raw, "certificate": release.certificate.to_json()})
+        print_json(
+            {
+                "folder": str(folder),
+                "chart": None if chart is None else str(chart),
+                "classical_k": raw,
+                "certificate": release.certificate.to_json(),
+                "crosstab": estimate.to_json(),
+            }
+        )
         return
     say(
         f"The table: {table.height:,} people (synthetic, modelled on the 1990 US census), {len(names)} columns: {', '.join(names)}."
@@ -74,8 +88,53 @@ def command(k: str, output: str | None, as_json: bool) -> None:
             f"  {' x '.join(names[:count])}, {prediction.cells:,} numbers: {'too noisy to be read' if prediction.l1 >= 0.8 else total}"
         )
     say()
+    say(
+        f"What an analyst gets back from the folder alone: {' x '.join(CROSSTAB)}, beside the truth that only a demo can show."
+    )
+    truth = _count(table, estimate)
+    print_table(
+        [*CROSSTAB, "estimate", "± s.e.", "95% interval", "truth", "as released"],
+        [
+            [
+                *(str(row[name]) for name in CROSSTAB),
+                f"{row['estimate']:,.0f}",
+                f"{row['std_error']:,.0f}",
+                f"{row['low_95']:,.0f} to {row['high_95']:,.0f}",
+                f"{people:,}",
+                f"{row['released']:,.0f}",
+            ]
+            for row, people in zip(estimate.to_polars().to_dicts(), truth)
+        ],
+        len(CROSSTAB),
+    )
+    say()
     say(f"Written to {folder}: data.parquet, plan.json, certificate.json, datapackage.json.")
+    if chart is not None:
+        say(f"Drawn in {chart}: {CHARTED}, with error bars.")
+    say(f"Go on:  pkanon crosstab {folder} sex education    pkanon association {folder} age income")
+
+
+def _count(table: Any, estimate: pk.Estimate) -> list[int]:
+    """The true counts, in the order of the estimate's cells."""
+    counted = {tuple(row[:-1]): row[-1] for row in table.group_by(*CROSSTAB).len().rows()}
+    return [counted.get(cell, 0) for cell in itertools.product(*estimate.labels)]
+
+
+def _draw(release: pk.Release, folder: Path) -> Path | None:
+    """A chart beside the folder; None where the packages for it are not installed."""
+    path = folder.with_name(f"{folder.name}.png")
+    try:
+        if not path.exists():
+            pk.save_chart(release.crosstab(CHARTED).chart(), path)
+    except pk.EnvironmentFailure:
+        return None
+    return path
 
 
 def _free_name(base: str) -> Path:
-    return next(path for n in itertools.count(1) if not (path := Path(base if n == 1 else f"{base}-{n}")).exists())
+    return next(
+        path
+        for n in itertools.count(1)
+        if not (path := Path(base if n == 1 else f"{base}-{n}")).exists()
+        and not path.with_name(f"{path.name}.png").exists()
+    )

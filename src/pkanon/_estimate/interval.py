@@ -17,6 +17,7 @@ the table are one unit. docs/theory.md 7 has the measured coverage.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -28,7 +29,10 @@ from .._errors import InputError
 
 FEW = 10.0
 SKEWED = 1 / math.sqrt(50)
-_BISECTIONS = 40
+PIECE = 2**14
+"""Cells solved for at a time: what is worked on stays in the cache."""
+_STEPS = 14
+"""Each gains about half again as many digits as there were; beyond ten they do not matter."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Moments:
     def _sum(self, others: Counts, own: Counts, c: Counts) -> Counts:
         return np.asarray(others * np.maximum(self.total - c, 0.0) + own * c)
 
-    def of(self, cells: NDArray[np.bool_]) -> Moments:
+    def of(self, cells: tuple[NDArray[np.intp], ...]) -> Moments:
         """The same for some cells."""
         return Moments(
             step=self.step[cells],
@@ -97,8 +101,10 @@ def honest(estimate: Counts, error: Counts, reference: Counts, moments: Moments,
     skewness = np.divide(moments.third(reference), variance**1.5, out=np.zeros_like(variance), where=known)
     low, high = wald(estimate, error, level)
     few = (np.abs(skewness) >= SKEWED) | (steps < FEW)
-    if few.any():
-        low[few], high[few] = _score(estimate[few], moments.of(few), steps[few] < FEW, level)
+    cells = np.flatnonzero(few)
+    for start in range(0, len(cells), PIECE):
+        piece = np.unravel_index(cells[start : start + PIECE], few.shape)
+        low[piece], high[piece] = _score(estimate[piece], moments.of(piece), steps[piece] < FEW, level)
     return low, high
 
 
@@ -114,19 +120,28 @@ def _score(estimate: Counts, moments: Moments, coarse: NDArray[np.bool_], level:
         return sign * z * np.sqrt(variance) + skew * ratio + sign * half
 
     def limit(sign: float) -> Counts:
-        """The c with ``estimate - c = distance(c)``, by bisection: the difference falls as c grows."""
-        near = estimate.copy()
+        """The c with ``estimate - c = distance(c)``."""
         reach = np.abs(distance(estimate, sign)) + np.abs(distance(np.zeros_like(estimate), sign))
         far = estimate - sign * 2 * (reach + z * z * np.maximum(np.abs(moments.step), moments.own_2))
-        for _ in range(_BISECTIONS):
-            middle = (near + far) / 2
-            # beyond the limit: c is further from the estimate than chance would take it
-            beyond = sign * (estimate - middle - distance(middle, sign)) > 0
-            far = np.where(beyond, middle, far)
-            near = np.where(beyond, near, middle)
-        return (near + far) / 2
+        return _root(lambda c: estimate - c - distance(c, sign), estimate, far)
 
     return limit(1.0), limit(-1.0)
+
+
+def _root(function: Callable[[Counts], Counts], near: Counts, far: Counts) -> Counts:
+    """Where ``function`` changes its sign between ``near`` and ``far``: the false position, Illinois variant."""
+    at_near, at_far = function(near), function(far)
+    middle = far
+    for _ in range(_STEPS):
+        apart = at_far - at_near
+        middle = np.where(apart != 0, near - at_near * (far - near) / np.where(apart != 0, apart, 1.0), near)
+        at_middle = function(middle)
+        beyond = at_middle * at_far > 0
+        # the end that stays has its value halved, or it would stay for ever
+        at_near = np.where(beyond, at_near / 2, at_middle)
+        at_far = np.where(beyond, at_middle, at_far / 2)
+        near, far = np.where(beyond, near, middle), np.where(beyond, middle, far)
+    return middle
 
 
 def ratio(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -34,10 +34,13 @@ _SCALES: dict[str, tuple[Callable[[float], float], Callable[[float], float], Cal
 class Quantity:
     """An estimated number: ``value``, ``standard_error``, ``interval(level)``; ``+ - * /`` keep the errors right.
 
+    ``unbiased`` is the same number from the unbiased table; errors belong to it and intervals are built around it.
+    From a table without negative cells ``value`` may lie elsewhere, and the interval is widened to hold it.
     ``scale`` is where the interval is symmetric: ratios of odds on the logarithm, correlations on atanh.
     """
 
     value: float
+    unbiased: float
     weights: Counts = field(repr=False)
     variance_of: Callable[[Counts], float] = field(repr=False)
     scale: Scale = "plain"
@@ -45,43 +48,40 @@ class Quantity:
     @cached_property
     def standard_error(self) -> float:
         """Its standard error."""
-        if not math.isfinite(self.value):
+        if not math.isfinite(self.unbiased):
             return math.nan
         return math.sqrt(self.variance_of(self.weights))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """(low, high): plus or minus z standard errors on its scale."""
-        z = normal_quantile(level)
+        z, error = normal_quantile(level), self.standard_error
         to, slope, back = _SCALES[self.scale]
         try:
-            middle, error = to(self.value), abs(slope(self.value)) * self.standard_error
-        except (ValueError, ZeroDivisionError):  # on the border of its scale: say so on the plain one
-            return self.value - z * self.standard_error, self.value + z * self.standard_error
-        return back(middle - z * error), back(middle + z * error)
+            middle, width = to(self.unbiased), z * abs(slope(self.unbiased)) * error
+            low, high = back(middle - width), back(middle + width)
+        except (ArithmeticError, ValueError):  # on or over the border of its scale: say so on the plain one
+            low, high = self.unbiased - z * error, self.unbiased + z * error
+        return min(low, self.value), max(high, self.value)
 
     def on(self, scale: Scale) -> Quantity:
         """The same number with intervals on another scale."""
-        return Quantity(self.value, self.weights, self.variance_of, scale)
-
-    def apply(self, function: Callable[[float], float], derivative: Callable[[float], float]) -> Quantity:
-        """A smooth function of it."""
-        return self._made(function(self.value), derivative(self.value) * self.weights)
+        return replace(self, scale=scale)
 
     def sqrt(self) -> Quantity:
         """Its square root; not a number where it is negative."""
-        if self.value <= 0:
-            return self._made(math.nan if self.value < 0 else 0.0, np.zeros_like(self.weights))
-        return self.apply(math.sqrt, lambda x: 0.5 / math.sqrt(x))
+        root = _root(self.unbiased)
+        return self._made(_root(self.value), root, self.weights * (0.5 / root if root > 0 else 0.0))
 
     def __add__(self, other: Quantity | float) -> Quantity:
         if isinstance(other, Quantity):
-            return self._made(self.value + other.value, self.weights + self._same(other).weights)
-        return self._made(self.value + other, self.weights)
+            weights = self.weights + self._same(other).weights
+            return self._made(self.value + other.value, self.unbiased + other.unbiased, weights)
+        return self._made(self.value + other, self.unbiased + other, self.weights)
 
     __radd__ = __add__
 
     def __neg__(self) -> Quantity:
-        return self._made(-self.value, -self.weights)
+        return self._made(-self.value, -self.unbiased, -self.weights)
 
     def __sub__(self, other: Quantity | float) -> Quantity:
         return self + -other
@@ -91,22 +91,21 @@ class Quantity:
 
     def __mul__(self, other: Quantity | float) -> Quantity:
         if isinstance(other, Quantity):
-            weights = other.value * self.weights + self.value * self._same(other).weights
-            return self._made(self.value * other.value, weights)
-        return self._made(self.value * other, other * self.weights)
+            weights = other.unbiased * self.weights + self.unbiased * self._same(other).weights
+            return self._made(self.value * other.value, self.unbiased * other.unbiased, weights)
+        return self._made(self.value * other, self.unbiased * other, other * self.weights)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Quantity | float) -> Quantity:
         if not isinstance(other, Quantity):
-            return self * (1 / other) if other else self._made(math.nan, np.zeros_like(self.weights))
-        if other.value == 0:
-            return self._made(math.nan, np.zeros_like(self.weights))
-        value = self.value / other.value
-        return self._made(value, (self.weights - value * self._same(other).weights) / other.value)
+            return self * _ratio(1.0, other)
+        unbiased = _ratio(self.unbiased, other.unbiased)
+        weights = (self.weights - unbiased * self._same(other).weights) / (other.unbiased or math.nan)
+        return self._made(_ratio(self.value, other.value), unbiased, weights)
 
     def __rtruediv__(self, other: float) -> Quantity:
-        return self._made(other, np.zeros_like(self.weights)) / self
+        return self._made(other, other, np.zeros_like(self.weights)) / self
 
     def __float__(self) -> float:
         return self.value
@@ -114,13 +113,21 @@ class Quantity:
     def __str__(self) -> str:
         return f"{_plain(self.value)} ± {_plain(self.standard_error)}"
 
-    def _made(self, value: float, weights: Counts) -> Quantity:
-        return Quantity(value, weights, self.variance_of)
+    def _made(self, value: float, unbiased: float, weights: Counts) -> Quantity:
+        return Quantity(value, unbiased, weights, self.variance_of)
 
     def _same(self, other: Quantity) -> Quantity:
         if other.variance_of != self.variance_of:
             raise InputError("Only numbers from one and the same table can be combined; take both from a larger table.")
         return other
+
+
+def _ratio(above: float, below: float) -> float:
+    return above / below if below else math.nan
+
+
+def _root(number: float) -> float:
+    return math.sqrt(number) if number >= 0 else math.nan
 
 
 def _plain(number: float) -> str:

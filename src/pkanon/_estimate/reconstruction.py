@@ -195,20 +195,32 @@ class Reconstruction:
     def interval(self, level: float = 0.95) -> tuple[Counts, Counts]:
         """(low, high) of each cell.
 
-        For ``em`` and ``simplex``: the interval of the unbiased estimate, cut off at zero and at the total, and
-        widened where needed to hold the estimate. It covers at least as often as the former.
+        For ``em`` and ``simplex``: the interval of the unbiased estimate after that was moved into what is possible
+        (0 to the total), cut off there and widened where needed to hold the estimate. It covers at least as often.
         """
-        low, high = self._unbiased_interval(level)
+        low, high = self._limits_of(level, possible=self.method != "inverse")
         if self.method != "inverse":
             low = np.minimum(np.clip(low, 0.0, self.total), self.counts)
             high = np.maximum(np.clip(high, 0.0, self.total), self.counts)
-        return low, high
+        return low.copy(), high.copy()
 
-    def _unbiased_interval(self, level: float) -> tuple[Counts, Counts]:
+    @cached_property
+    def _limits(self) -> dict[tuple[float, bool], tuple[Counts, Counts]]:
+        """Limits that were computed before."""
+        return {}
+
+    def _limits_of(self, level: float, *, possible: bool = False) -> tuple[Counts, Counts]:
+        """Limits around the unbiased estimate, or around the nearest possible value of it."""
+        if (level, possible) not in self._limits:
+            centre = np.clip(self.unbiased, 0.0, self.total) if possible else self.unbiased
+            self._limits[level, possible] = self._limits_around(centre, level)
+        return self._limits[level, possible]
+
+    def _limits_around(self, centre: Counts, level: float) -> tuple[Counts, Counts]:
         if self.weighted or self.total == 0:
-            return wald(self.unbiased, self.standard_errors, level)
+            return wald(centre, self.standard_errors, level)
         reference = self.channel.collapse(self.nearest_whole)
-        low, high = honest(self.unbiased, self.standard_errors, reference, self._moments(reference), level)
+        low, high = honest(centre, self.standard_errors, reference, self._moments(reference), level)
         for limit in (low, high):
             limit[~self.channel.possible] = 0.0
         return low, high
@@ -244,7 +256,8 @@ class Reconstruction:
             raise InputError(f"Weights must be numbers in the shape of the table, {self.counts.shape}.") from None
         if not np.isfinite(array).all():
             raise InputError("Weights must be finite numbers.")
-        return Quantity(float((array * self.counts).sum()), array, self.variance_of)
+        value, unbiased = (float((array * counts).sum()) for counts in (self.counts, self.unbiased))
+        return Quantity(value, unbiased, array, self.variance_of)
 
     def variance_of(self, weights: Counts) -> float:
         """The variance of a linear function; never negative."""
@@ -286,26 +299,22 @@ class Reconstruction:
         for name in given:
             if name not in self.names:
                 raise InputError(f"The table has no attribute '{name}'. {did_you_mean(name, self.names)}")
-        group = self.marginal(*given) if given else None
-        limits = self._unbiased_interval(level)
-        below = self._marginal(self.counts, given)
-        exact = self._marginal(self.unbiased, given)
-        if group is None and not (self.weighted and self.about == "population"):
+        if not given and not (self.weighted and self.about == "population"):
             # the number of people is known
             scale = 1 / self.total if self.total else math.nan
             low, high = (limit * scale for limit in self.interval(level))
             return Shares(self.counts * scale, self.standard_errors * abs(scale), low, high, np.ones(low.shape, bool))
+        below, exact = self._marginal(self.counts, given), self._marginal(self.unbiased, given)
+        limits = self._limits_of(level)
         common = self._covered(self.names, given, self.unbiased, exact)
-        if group is None:
-            spread = np.sqrt(np.maximum(self._covered((), (), exact, exact), 0.0))
-            group_limits: tuple[Counts, Counts] = wald(exact, spread, level)
+        if given:
+            group = self.marginal(*(name for name in self.names if name in given))
+            spread = group.standard_errors.reshape(below.shape)
+            low, high = (limit.reshape(below.shape) for limit in group._limits_of(level))
         else:
-            shape = [size if name in given else 1 for name, size in zip(self.names, self.counts.shape)]
-            order = sorted(given, key=self.names.index)
-            aligned = group if tuple(given) == tuple(order) else self.marginal(*order)
-            spread = aligned.standard_errors.reshape(shape)
-            low, high = aligned._unbiased_interval(level)
-            group_limits = (low.reshape(shape), high.reshape(shape))
+            spread = np.sqrt(np.maximum(self._covered((), (), exact, exact), 0.0))
+            low, high = wald(exact, spread, level)
+        group_limits = (low, high)
         errors = self.standard_errors
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(below != 0, self.counts / below, np.nan)
@@ -315,9 +324,9 @@ class Reconstruction:
         low, high, bounded = ratio(
             self.unbiased, limits, np.broadcast_to(exact, errors.shape), group_limits, correlation
         )
-        low, high = np.where(bounded, np.clip(low, 0.0, 1.0), 0.0), np.where(bounded, np.clip(high, 0.0, 1.0), 1.0)
+        low, high = np.where(bounded, low, 0.0), np.where(bounded, high, 1.0)
         if self.method != "inverse":
-            low, high = np.fmin(low, share), np.fmax(high, share)
+            low, high = np.fmin(np.clip(low, 0.0, 1.0), share), np.fmax(np.clip(high, 0.0, 1.0), share)
         impossible = ~self.channel.possible
         low[impossible], high[impossible], share_error[impossible] = 0.0, 0.0, 0.0
         return Shares(share, share_error, low, high, bounded | impossible)

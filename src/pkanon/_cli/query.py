@@ -1,0 +1,44 @@
+"""pkanon query: a SQL query answered from a release."""
+
+from __future__ import annotations
+
+import click
+
+import pkanon as pk
+
+from .results import deliver, estimate_options, note, output_options, print_cells, target
+from .shared import progress_bar, say
+
+
+@click.command()
+@click.argument("release", type=click.Path())
+@click.argument("sql")
+@estimate_options
+@output_options
+def command(
+    release: str, sql: str, method: str, about: str, level: float, form: str | None, output: str | None
+) -> None:
+    """Answer a SELECT (SQL) from RELEASE (a folder or its Parquet file), corrected, with errors.
+
+    The table is called release. COUNT, SUM and AVG, CASE, FILTER, WHERE, GROUP BY, HAVING, ORDER BY and
+    LIMIT are answered; what cannot be is refused with the reason.
+
+    \b
+    Example: pkanon query out "SELECT sex, COUNT(*), AVG(age) FROM release WHERE age >= 30 GROUP BY sex"
+    """
+    where = target(form, output)
+    with progress_bar() as progress:
+        answer = pk.open_release(release).query(sql, method=method, about=about, level=level, progress=progress)
+    if not deliver(answer, where):
+        header, rows = answer.rows_as_text()
+        print_cells(header, rows, labels=_labels(answer, header))
+        say()
+        say(answer.notes[0])
+    if where.form != "json":  # which holds them itself
+        for line in answer.notes[1:]:
+            note(line)
+
+
+def _labels(answer: pk.Answer, header: list[str]) -> int:
+    """How many columns come before the first number."""
+    return next(place for place, name in enumerate(header) if name in answer.estimates)

@@ -1,0 +1,389 @@
+"""Charts: the right marks in the declared order, errors always shown, files complete or absent."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import altair as alt
+import polars as pl
+import pytest
+
+import pkanon as pk
+from pkanon._report import correlation_chart, crosstab_chart, save_chart
+from pkanon._report.bars import COLOURS
+
+ODD = "a.b[0]: 'x\"y\\ z"
+"""A column name with everything that Altair and Vega read as something else."""
+LEVELS = ["none", "school", "degree"]
+SCHEMA = pk.Schema(
+    [
+        pk.Attribute("sex", ["M", "F"]),
+        pk.Attribute("edu", LEVELS, missing="value"),
+        pk.Attribute(ODD, ["</script>", "z:Q", "b c"]),
+        pk.Attribute("age", range(40)),
+        pk.Attribute("minor", ["yes", "no"]),
+    ],
+    [pk.Bundle(["edu", "minor"], [{"edu": ["degree"], "minor": ["yes"]}])],
+)
+ROWS = 4000
+FRAME = pl.DataFrame(
+    {
+        "sex": ["M", "F", "F", "M"] * (ROWS // 4),
+        "edu": ["none", "school", None, "degree", "school"] * (ROWS // 5),
+        ODD: ["z:Q", "b c"] * (ROWS // 2),
+        "age": [i * i % 40 for i in range(ROWS)],
+        "minor": ["no"] * ROWS,
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def made(seed):
+    return pk.release(FRAME, pk.plan(SCHEMA, records=ROWS, k=2), randomness=pk.Seeded(seed))
+
+
+def parts(chart):
+    """The layers of a chart, inside its panels if it has any."""
+    spec = chart.to_dict()
+    return spec.get("spec", spec)["layer"]
+
+
+def order(channel):
+    """The values of an axis as a chart is told to order them."""
+    assert channel["sort"] is None  # else by alphabet
+    return channel["scale"]["domain"]
+
+
+def marks(chart):
+    return [layer["mark"]["type"] for layer in parts(chart)]
+
+
+def cells(chart):
+    """The rows inside a chart."""
+    return max(chart.to_dict()["datasets"].values(), key=len)
+
+
+def frame_of(values, *, low=None, flag=None, name="edu"):
+    """A frame like ``Estimate.to_polars()``, with chosen numbers."""
+    count = len(values)
+    return pl.DataFrame(
+        {
+            name: [f"v{i}" for i in range(count)],
+            "estimate": values,
+            "std_error": [2.0] * count,
+            "low_95": low or [value - 4 for value in values],
+            "high_95": [value + 4 for value in values],
+            "proportion": [0.1] * count,
+            "released": [5.0] * count,
+            "flag": flag or [None] * count,
+        },
+        schema_overrides={"flag": pl.String},
+    )
+
+
+def test_one_attribute_gives_bars_with_error_bars_and_a_zero_line(made):
+    chart = made.crosstab("edu").chart()
+    assert marks(chart) == ["bar", "rule", "rule"]
+    bar, error, zero = (layer["encoding"] for layer in parts(chart))
+    # few values: lying bars, so the labels are on y, in the declared order with the missing value last
+    assert order(bar["y"]) == [*LEVELS, "(missing)"]
+    assert (bar["y"]["title"], bar["x"]["title"]) == ("edu", "people")
+    assert (bar["x"]["field"], error["x"]["field"], error["x2"]["field"]) == ("estimate", "low", "high")
+    assert zero["x"] == {"datum": 0}
+
+
+def test_many_short_labels_stand_and_long_ones_lie(made):
+    assert parts(made.crosstab("age").chart())[0]["encoding"]["x"]["field"] == "a0"
+    long = frame_of([100.0] * 20).with_columns(edu=pl.col("edu") + " and more words than fit below a bar")
+    assert parts(crosstab_chart(long, ["edu"], None, ""))[0]["encoding"]["y"]["field"] == "a0"
+
+
+def test_two_attributes_are_grouped_and_coloured_by_the_smaller(made):
+    bar = parts(made.crosstab("edu", "sex").chart())[0]["encoding"]
+    assert bar["y"]["field"] == "a0"
+    assert (bar["yOffset"]["field"], order(bar["yOffset"])) == ("a1", ["M", "F"])
+    assert bar["color"]["scale"] == {"domain": ["M", "F"], "range": list(COLOURS[:2])}
+
+
+def test_many_cells_become_squares_that_shrink_with_the_error(made):
+    chart = made.crosstab("age", "edu").chart()
+    assert marks(chart)[0] == "square"
+    size = parts(chart)[0]["encoding"]["size"]
+    assert size["field"] == "relative_error"
+    assert size["scale"]["range"][0] > size["scale"]["range"][1]
+
+
+def test_few_cells_have_their_numbers_printed(made):
+    chart = made.crosstab("sex", "edu").chart("heat")
+    assert marks(chart)[:3] == ["rect", "text", "text"]
+    assert "± " in json.dumps(parts(chart)[2], ensure_ascii=False)
+
+
+def test_three_attributes_have_a_panel_per_value_of_the_smallest(made):
+    spec = made.crosstab("edu", "sex", ODD).chart().to_dict()
+    assert spec["facet"]["sort"] == ["sex: M", "sex: F"]
+    assert {spec["spec"]["layer"][0]["encoding"][axis]["title"] for axis in "xy"} == {"edu", ODD}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 7])
+def test_panels_fill_every_line(count):
+    frame = frame_of([50.0] * count * 81)
+    frame = frame.with_columns(
+        a=pl.int_range(count * 81) // 81, b=pl.int_range(count * 81) // 9 % 9, c=pl.int_range(count * 81) % 9
+    ).drop("edu")
+    assert count % crosstab_chart(frame, ["a", "b", "c"], None, "").to_dict()["columns"] == 0
+
+
+def test_values_that_are_no_texts_keep_their_order():
+    frame = frame_of([1.0, 2.0, 3.0]).with_columns(edu=pl.Series([True, False, None]))
+    chart = crosstab_chart(frame, ["edu"], None, "")
+    assert order(parts(chart)[0]["encoding"]["y"]) == ["true", "false", "(missing)"]
+
+
+def test_a_label_named_like_the_missing_value_stays_apart():
+    frame = frame_of([1.0, 2.0]).with_columns(edu=pl.Series(["(missing)", None]))
+    assert [row["a0"] for row in cells(crosstab_chart(frame, ["edu"], None, ""))] == ["(missing)", "(no value)"]
+
+
+def test_an_attribute_named_like_a_limit_is_not_taken_for_one():
+    frame = frame_of([9.0, 8.0], name="low_income")
+    assert [row["low"] for row in cells(crosstab_chart(frame, ["low_income"], None, ""))] == [5.0, 4.0]
+
+
+def test_bars_that_cannot_be_told_from_zero_are_paler_and_the_legend_says_so():
+    clear = parts(crosstab_chart(frame_of([50.0, 60.0]), ["edu"], None, ""))[0]["encoding"]
+    assert clear["opacity"] == {"value": 1}
+    chart = crosstab_chart(frame_of([50.0, -3.0], flag=[None, "near zero, predicted error"]), ["edu"], None, "")
+    opacity = parts(chart)[0]["encoding"]["opacity"]
+    assert opacity["scale"]["range"][1] < opacity["scale"]["range"][0]
+    assert opacity["scale"]["domain"][1] == cells(chart)[1]["status"] == "cannot be told from zero"
+
+
+def test_a_negative_estimate_is_drawn_below_zero_and_has_the_colour_of_zero():
+    frame = frame_of([50.0, -3.0, 10.0, 7.0]).with_columns(
+        sex=pl.Series(["M", "F"] * 2), edu=pl.Series(["a", "a", "b", "b"])
+    )
+    assert [row["estimate"] for row in cells(crosstab_chart(frame, ["edu", "sex"], "bars", ""))][1] == -3.0
+    scale = parts(crosstab_chart(frame, ["edu", "sex"], "heat", ""))[0]["encoding"]["color"]["scale"]
+    assert (scale["domain"], scale["clamp"]) == ([0, 50.0], True)
+
+
+def test_cells_that_cannot_occur_are_crossed_out(made):
+    chart = made.crosstab("edu", "minor").chart("heat")
+    assert [row["a0"] for row in cells(chart) if row["impossible"]] == ["degree"]
+    assert parts(chart)[-1]["mark"]["text"] == "×"
+    assert "Cross: cannot occur." in " ".join(chart.to_dict()["title"]["subtitle"])
+
+
+def test_infinite_and_absent_numbers_do_not_spoil_the_file(tmp_path):
+    frame = frame_of([50.0, float("inf")], low=[None, float("-inf")])
+    save_chart(crosstab_chart(frame, ["edu"], None, ""), tmp_path / "a.json")
+    text = (tmp_path / "a.json").read_text()
+    assert not re.search("Infinity|NaN", text)
+    save_chart(crosstab_chart(frame, ["edu"], None, ""), tmp_path / "a.png")
+
+
+def test_the_caption_wraps_without_losing_a_word(made):
+    words = "a caption that goes on " * 30
+    lines = crosstab_chart(frame_of([1.0, 2.0]), ["edu"], None, words).to_dict()["title"]["subtitle"]
+    assert len(lines) > 3
+    assert " ".join(lines).lower() == words.strip()
+
+
+def test_tooltips_have_everything(made):
+    shown = parts(made.crosstab(ODD).chart(level=0.9))[0]["encoding"]["tooltip"]
+    assert [entry["title"] for entry in shown] == [
+        ODD,
+        "estimate",
+        "standard error",
+        "90% interval from",
+        "90% interval to",
+        "share",
+        "released rows",
+        "note",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "message"),
+    [
+        (["a", "b", "c", "d"], None, "one, two or three attributes, not 4; tabulate fewer"),
+        (["a"], "pie", "no chart of the kind 'pie'. Available: bars, heat."),
+        (["a"], "heat", "'heat' shows 2 or 3 attributes, and this table has 1; ask for the kind 'bars'."),
+        (["a", "b", "c"], "bars", "'bars' shows 1 or 2 attributes, and this table has 3; ask for the kind 'heat'."),
+    ],
+)
+def test_what_does_not_fit_is_refused(names, kind, message):
+    with pytest.raises(pk.InputError, match=re.escape(message)):
+        crosstab_chart(frame_of([1.0]), names, kind, "")
+
+
+def test_too_many_cells_or_colours_are_refused():
+    with pytest.raises(pk.InputError, match=r"at most 5,000 cells, and this table has 5,001; tabulate fewer"):
+        crosstab_chart(frame_of([1.0] * 5001), ["edu"], None, "")
+    square = frame_of([1.0] * 64).with_columns(a=pl.int_range(64) // 8, b=pl.int_range(64) % 8)
+    with pytest.raises(pk.InputError, match="ask for the kind 'heat'"):
+        crosstab_chart(square.drop("edu"), ["a", "b"], "bars", "")
+
+
+def test_the_largest_charts_can_be_drawn(tmp_path):
+    """Long orders once overflowed the stack of the drawing engine."""
+    wide = frame_of([float(i % 50) for i in range(5000)])
+    save_chart(crosstab_chart(wide, ["edu"], None, ""), tmp_path / "bars.svg")
+    flat = wide.with_columns(a=pl.int_range(5000) // 2500, b=pl.int_range(5000) % 2500).drop("edu")
+    save_chart(crosstab_chart(flat, ["a", "b"], None, ""), tmp_path / "heat.svg")
+
+
+def test_nothing_changes_for_the_rest_of_the_process(made, tmp_path):
+    before = (alt.data_transformers.active, dict(alt.data_transformers.options), alt.renderers.active)
+    save_chart(made.crosstab("edu").chart(), tmp_path / "a.svg")
+    assert (alt.data_transformers.active, dict(alt.data_transformers.options), alt.renderers.active) == before
+
+
+# ---- correlations
+
+
+def pairs(names, value=0.25, measure="correlation"):
+    return pl.DataFrame(
+        [
+            {
+                "first": first,
+                "second": second,
+                "value": value,
+                "std_error": 0.01,
+                "measure": measure,
+                "low_95": value - 0.02,
+                "high_95": value + 0.02,
+            }
+            for i, first in enumerate(names)
+            for second in names[i + 1 :]
+        ]
+    )
+
+
+def test_correlations_are_symmetric_on_a_fixed_scale():
+    chart = correlation_chart(pairs(["sex", "a.b", "age"]), "")
+    assert len(cells(chart)) == 6
+    assert {(row["first"], row["second"]) for row in cells(chart)} == {
+        (row["second"], row["first"]) for row in cells(chart)
+    }
+    rect = parts(chart)[1]["encoding"]
+    assert rect["color"]["scale"]["domain"] == [-1, 1]
+    assert order(rect["x"]) == order(rect["y"]) == ["sex", "a.b", "age"]
+    assert len(cells(correlation_chart(pl.concat([pairs(["a", "b"]), pairs(["b", "a"])]), ""))) == 2
+
+
+def test_values_are_printed_for_up_to_fifteen_attributes():
+    assert "text" in marks(correlation_chart(pairs([f"n{i}" for i in range(15)]), ""))
+    assert "text" not in marks(correlation_chart(pairs([f"n{i}" for i in range(16)]), ""))
+
+
+def test_cramers_v_is_marked_and_an_undefined_value_is_left_blank(tmp_path):
+    chart = correlation_chart(pairs(["a", "b"], 0.31, "cramers_v"), "")
+    assert {(row["text"], row["measure"]) for row in cells(chart)} == {("V 0.31", "Cramer's V")}
+    undefined = correlation_chart(pairs(["a", "b"], float("nan")), "")
+    assert {(row["text"], row["value"]) for row in cells(undefined)} == {("", None)}
+    save_chart(undefined, tmp_path / "a.png")
+
+
+# ---- files
+
+
+@pytest.mark.parametrize("names", [("edu",), ("sex", "edu"), ("age", "edu"), ("sex", ODD, "edu")])
+def test_pictures_are_drawn(made, tmp_path, names):
+    for about in ("table", "population"):  # other errors, other pictures
+        save_chart(made.crosstab(*names, about=about).chart(), tmp_path / f"{about}.png")
+    table, population = ((tmp_path / f"{about}.png").read_bytes() for about in ("table", "population"))
+    assert table.startswith(b"\x89PNG\r\n\x1a\n")
+    assert len(table) > 10_000  # an empty canvas of this size takes less than 3,000
+    assert table != population
+
+
+@pytest.mark.parametrize("names", [(ODD,), (ODD, "sex"), (ODD, "age"), (ODD, "sex", "edu")])
+def test_odd_names_and_labels_arrive_in_the_picture(made, tmp_path, names):
+    save_chart(made.crosstab(*names).chart(), tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    text = text.replace("&quot;", '"').replace("&apos;", "'").replace("&lt;", "<").replace("&gt;", ">")
+    for label in (ODD, "</script>", "z:Q", "b c", "Counts from 4,000 released rows"):
+        assert label in text
+    assert ("(missing)" in text) == ("edu" in names)
+
+
+def test_a_page_loads_nothing_and_no_label_ends_its_script(made, tmp_path):
+    save_chart(made.crosstab(ODD).chart(), tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL)
+    assert len(scripts) == 2
+    assert not re.search(r"<(script|link|img)[^>]*(src|href)=[\"']?(https?:)?//", page)
+    spec = json.loads(re.search(r"const spec = (.*);\n", scripts[1]).group(1))
+    assert "</script>" in {row["a0"] for row in max(spec["datasets"].values(), key=len)}
+    assert '"editor": false' in scripts[1]  # nothing in the menu sends the chart elsewhere
+
+
+def test_the_ending_decides_and_others_are_refused(made, tmp_path):
+    chart = made.crosstab("edu").chart()
+    save_chart(chart, str(tmp_path / "a.JSON"))
+    assert json.loads((tmp_path / "a.JSON").read_text())["$schema"].startswith("https://vega.github.io")
+    for name in ("a.pdf", "a", ".png"):
+        with pytest.raises(pk.InputError, match=r"must end in \.png, \.svg, \.html, \.json"):
+            save_chart(chart, tmp_path / name)
+    assert os.listdir(tmp_path) == ["a.JSON"]
+
+
+def test_nothing_is_overwritten(made, tmp_path):
+    chart = made.crosstab("edu").chart()
+    (tmp_path / "a.svg").write_text("mine")
+    (tmp_path / "b.svg").symlink_to(tmp_path / "absent")
+    for name in ("a.svg", "b.svg"):
+        with pytest.raises(pk.InputError, match="exists already and is never overwritten"):
+            save_chart(chart, tmp_path / name)
+    with pytest.raises(pk.InputError, match="its folder does not exist"):
+        save_chart(chart, tmp_path / "absent" / "a.svg")
+    assert (tmp_path / "a.svg").read_text() == "mine"
+
+
+def test_a_file_that_appears_meanwhile_is_not_overwritten(made, tmp_path):
+    chart = made.crosstab("edu").chart()
+
+    class Slow:
+        def to_json(self, **more):
+            (tmp_path / "a.json").write_text("mine")
+            return chart.to_json(**more)
+
+    with pytest.raises(pk.InputError, match="exists already"):
+        save_chart(Slow(), tmp_path / "a.json")
+    assert os.listdir(tmp_path) == ["a.json"]
+    assert (tmp_path / "a.json").read_text() == "mine"
+
+
+def test_a_failing_disk_leaves_nothing_behind(made, tmp_path, monkeypatch):
+    def full(source, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "rename", full)
+    with pytest.raises(pk.EnvironmentFailure, match="No space left on device"):
+        save_chart(made.crosstab("edu").chart(), tmp_path / "a.json")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("package", ["altair", "vl_convert"])
+def test_an_absent_package_is_told_by_what_to_install(package, tmp_path):
+    program = f"""
+import sys
+sys.modules["{package}"] = None
+import pkanon as pk
+schema = pk.Schema([pk.Attribute("sex", ["F", "M"])])
+import polars as pl
+made = pk.release(pl.DataFrame({{"sex": ["F", "M"] * 50}}), pk.plan(schema, records=100, k=2), randomness=pk.Seeded(1))
+try:
+    chart = made.crosstab("sex").chart()
+    from pkanon._report import save_chart
+    save_chart(chart, r"{tmp_path / "a.png"}")
+except pk.EnvironmentFailure as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
+    assert "install pkanon[charts]" in done.stdout
+    assert os.listdir(tmp_path) == []
