@@ -1,16 +1,17 @@
 # make demo    the embedded table to a release       make lint    ruff and mypy
-# make test    every test                            make bench   speed against named baselines
+# make test    every test                            make bench   speed and error against named baselines
+# make peers   estimates beside those of other libraries
 PYTHON ?= python3
 BIN := .venv/bin
 # The package itself is linked, not copied, so editing src/ needs no new set-up.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench peers clean r
 
 demo: .venv/runtime
 	$(BIN)/pkanon demo
 
-test: .venv/dev
+test: .venv/dev r
 	$(BIN)/python -m pytest -n auto
 
 lint: .venv/dev
@@ -20,6 +21,13 @@ lint: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/estimates.py
+
+# Other libraries have needs of their own and live in an environment of their own.
+peers:
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/peers.txt
+	PYTHONPATH=src .venv-peers/bin/python benchmarks/peers.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -33,5 +41,14 @@ bench: .venv/dev
 	$(INSTALL) -r requirements/dev.txt
 	touch $@
 
+# Pages for readers without Python have scripts in R, and tests run them. R lives outside .venv, so it is looked for every time.
+R_PACKAGES := r-base-core r-cran-jsonlite
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
+r:
+	@Rscript --vanilla -e 'library(jsonlite)' >/dev/null 2>&1 || { command -v apt-get >/dev/null && { \
+		echo "Installing R for the tests of the pages ..."; $(AS_ROOT) apt-get -qq update >/dev/null; \
+		$(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $(R_PACKAGES) >/dev/null; }; } || \
+		{ echo "R is missing: install R and its package jsonlite (Debian, Ubuntu: $(R_PACKAGES)), then run make again."; exit 1; }
+
 clean:
-	rm -rf .venv build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis pkanon-demo*
+	rm -rf .venv .venv-peers build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis pkanon-demo*

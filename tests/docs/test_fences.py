@@ -2,7 +2,8 @@
 
 python          run; the fences of a page share one namespace and one folder
 console         lines "$ pkanon ..." run; the lines below are their output. ``exit=2``: they must fail like that
-output          what the python fence above printed
+r, r F          run as a script of its own, which is written to the file F if one is named
+output          what the python or r fence above printed
 toml, toml F    a valid schema; it is written to the file F if one is named
 json F          a part of the file F, which an earlier fence made
 text            formulas and diagrams: nothing to run
@@ -18,6 +19,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -31,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 STANDS_ALONE = {"README.md"}
 """Pages whose fences are separate beginnings: each gets a folder of its own."""
-BRINGS_ITS_OWN = {"tutorial.md"}
+BRINGS_ITS_OWN = {"analysing.md", "tutorial.md"}
 """Pages that make people.csv themselves."""
 SET_UP = {"git", "make", "."}
 """Commands that bring a reader to the point where pkanon can be run."""
@@ -127,7 +129,7 @@ class Runner:
         self.printed = out.getvalue()
 
     def _output(self, fence):
-        assert self.printed is not None, f"{fence}: no python fence stands above"
+        assert self.printed is not None, f"{fence}: no fence that prints stands above"
         assert shown(fence.text, self.printed), f"{fence}: printed was\n{self.printed}"
         self.printed = None
 
@@ -144,6 +146,12 @@ class Runner:
                 code, printed = _pkanon(arguments)
             assert code == wanted, f"{fence}: {command}: exit code {code}\n{printed}"
             assert not output or shown(output, printed), f"{fence}: {command}: printed was\n{printed}"
+
+    def _r(self, fence):
+        script = fence.options[0] if fence.options else "fence.R"
+        Path(script).write_text(fence.text + "\n", encoding="utf-8")
+        code, self.printed, errors = _rscript(script)
+        assert code == 0, f"{fence}: exit code {code}\n{errors}"
 
     def _toml(self, fence):
         if fence.options:
@@ -174,6 +182,20 @@ def _pkanon(arguments):
         timeout=60,
     )
     return done.returncode, done.stdout
+
+
+def _rscript(script):
+    program = shutil.which("Rscript")
+    assert program, "Rscript is not installed; 'make test' installs it where apt-get exists (CONTRIBUTING.md)"
+    done = subprocess.run(
+        [program, "--vanilla", script],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "LC_ALL": "C.UTF-8"},
+        timeout=60,
+    )
+    return done.returncode, done.stdout, done.stderr
 
 
 def write_people(path, rows=5_000):
@@ -254,7 +276,10 @@ class TestTheRunner:
             "```console exit=3\n$ pkanon no-such-verb\n```",
             "```console\n$ pkanon --version\nsomething else\n```",
             "```console\n$ rm -r out\n```",
-            "```r\nx <- 1\n```",
+            "```r\nstop()\n```",
+            "```r\nno_such_function(1)\n```",
+            "```r\ncat(1)\n```\n```output\n2\n```",
+            "```stata\nlist\n```",
             "```\nplain\n```",
             "```toml\n[attributes.sex]\nvalue = []\n```",
         ],
@@ -269,6 +294,19 @@ class TestTheRunner:
 
         with pytest.raises((AssertionError, pk.PkanonError)):
             read()
+
+    def test_a_script_in_r_runs_and_stays(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        runner = Runner()
+        text = "```r two.R\ntwo <- 2\n```\n```r\nsource('two.R')\ncat(two + 1)\n```\n```output\n3\n```"
+        for fence in fences("page.md", text):
+            runner.run(fence)
+
+    def test_r_must_be_there(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(AssertionError, match="Rscript is not installed"):
+            Runner().run(Fence("page.md", 1, "r", (), "x <- 1"))
 
     def test_a_fence_that_is_left_open_is_seen(self):
         with pytest.raises(AssertionError, match="not closed"):
