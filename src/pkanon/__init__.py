@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from ._predict import Prediction as Prediction
     from ._privacy import epsilon_of as epsilon_of
     from ._privacy import k_of as k_of
+    from ._query import Answer as Answer
     from ._release import Release as Release
     from ._release import check as check
     from ._release import open_release as open_release
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
 # One explicit list: the public name and where it lives.
 _HOMES = {
     "ABOUT": "_estimate",
+    "Answer": "_query",
     "Association": "_analysis",
     "Attribute": "_schema",
     "Bundle": "_schema",

@@ -29,6 +29,7 @@ from ._hidden_count import draw_change, dummy_columns
 from ._keystream import Keystream, Randomness, System
 from ._overview import Correlations, Description, correlate, describe
 from ._plan import Plan
+from ._query import Answer, respond
 from ._randomise import randomise, thread_count
 from ._schema import Codes
 from ._shuffle import Records, draw_order
@@ -101,6 +102,19 @@ class Release:
             weights=None if weights is None else self._weights(weights),
             progress=lambda done: told("fitting", done),
         )
+
+    def query(
+        self,
+        sql: str,
+        *,
+        method: str = "inverse",
+        about: str = "table",
+        level: float = 0.95,
+        progress: Progress | None = None,
+    ) -> Answer:
+        """The answer to a SELECT on the table ``release``: counts, sums and means by group, corrected, with errors."""
+        crosstab = partial(self.crosstab, method=method, about=about, progress=progress)
+        return respond(sql, self.plan.schema, crosstab, level=level, remarks=self.remarks)
 
     def describe(
         self,

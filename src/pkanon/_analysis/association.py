@@ -79,6 +79,13 @@ def associate(table: Reconstruction) -> Association:
     )
     independent = np.outer(rows, columns)
     used = (independent > 0) & about.channel.possible
+    smaller = min(int((rows > 0).sum()), int((columns > 0).sum())) - 1
+    if smaller < 1:
+        single = first if int((rows > 0).sum()) < 2 else second
+        raise InputError(
+            f"Only one value of '{single}' can be told from zero in this release, so nothing can be said about how it is "
+            "related to another attribute."
+        )
     d, covariance = _deviations(about, rows, columns, independent, used)
     raw, noise, squared = float(d @ d), float(np.trace(covariance)), float((covariance**2).sum())
     freedom = noise**2 / squared
@@ -90,7 +97,7 @@ def associate(table: Reconstruction) -> Association:
         chi_square=statistic,
         degrees_of_freedom=freedom,
         p_value=float(chdtrc(freedom, statistic)),
-        cramers_v=_cramers_v(d, covariance, noise, squared, min(int((rows > 0).sum()), int((columns > 0).sum())) - 1),
+        cramers_v=_cramers_v(d, covariance, noise, squared, smaller),
         mutual_information=_mutual_information(about),
     )
 

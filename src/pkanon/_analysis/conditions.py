@@ -17,6 +17,8 @@ Where: TypeAlias = Mapping[str, Any]
 
 def code_of(attribute: Attribute, label: Any) -> int:
     """The code of a value as it is released: of bins their label."""
+    if isinstance(label, np.generic):
+        label = label.item()
     if label == attribute.other and label is not None and attribute.other_code is not None:
         return attribute.other_code
     if label is None or attribute.released_type == attribute.type:

@@ -80,7 +80,9 @@ def quantile(table: Reconstruction, name: str, q: float, where: Where, values: V
 
     def limits(level: float) -> tuple[float, float]:
         off = normal_quantile(level) * error
-        return tuple(_read(min(max(end, 0.0), 1.0), flat[order], reached, inside) for end in (q - off, q + off))  # type: ignore[return-value]  # two ends
+        return _read(max(q - off, 0.0), flat[order], reached, inside), _read(
+            min(q + off, 1.0), flat[order], reached, inside
+        )
 
     return Quantile(value, limits)
 

@@ -196,7 +196,25 @@ class Matrix(Block):
         return self._along(counts, axes, lambda: self._inverse_matrix, out)
 
     def product_inverse(self, counts: Counts, axes: Axes, *kept: Collection[str]) -> Counts:
-        return self._along(counts, axes, lambda: self._product(kept).T)
+        own, flat = self._flat(counts, axes)
+        if not own:
+            return counts
+        union = [name for name in self.unit.attributes if any(name in names for names in kept)]
+        _, first = np.unique(self._cells(union), return_index=True)
+        sums = self._product(kept or [()])[:, first].T @ flat  # one row per cell of the union that can occur
+        sizes = [size if name in union else 1 for name, size in zip(self.unit.attributes, self.unit.sizes)]
+        spread = np.zeros((*sizes, sums.shape[1]))
+        spread[self._places(first, union)] = sums
+        rest = [counts.shape[axis] for axis in range(counts.ndim) if axis not in own]
+        whole = np.broadcast_to(spread.reshape(*sizes, *rest), (*self.unit.sizes, *rest))
+        return np.moveaxis(whole, range(len(own)), own)
+
+    def _places(self, codes: NDArray[np.intp], names: Collection[str]) -> tuple[NDArray[Any], ...]:
+        """Where values of the unit lie in an array with an axis per attribute, of length 1 for those not in ``names``."""
+        columns = self.unit.split(codes.astype(np.uint32))
+        return tuple(
+            column if name in names else np.zeros_like(column) for name, column in zip(self.unit.attributes, columns)
+        )
 
     def inverse_diagonal(self, attributes: Sequence[str]) -> NDArray[np.float64]:
         return self._on_cells(attributes, self._product([attributes]).diagonal())
@@ -242,27 +260,27 @@ class Matrix(Block):
         return np.where(np.isfinite(result), result, 0.0)
 
     def _along(self, counts: Counts, axes: Axes, matrix: Any, out: Counts | None = None) -> Counts:
-        names = [name for name in self.unit.attributes if name in axes]
-        if names and len(names) < len(self.unit.attributes):
-            raise PlanError(
-                f"{self.unit} is randomised by one matrix; a table must have all of its attributes or none."
-            )
-        if not names:
+        own, flat = self._flat(counts, axes)
+        if not own:
             result = counts
         else:
-            own = [axes[name] for name in names]
-            moved = np.moveaxis(counts, own, range(len(own)))
-            flat = moved.reshape(math.prod(self.unit.sizes), -1)
-            if self.unit.forbid:
-                allowed = np.flatnonzero(self.unit.allowed)
-                spread = np.zeros_like(flat, dtype=float)
-                spread[allowed] = matrix() @ flat[allowed]
-            else:
-                spread = matrix() @ flat
-            result = np.moveaxis(spread.reshape(moved.shape), range(len(own)), own)
+            spread = np.zeros((math.prod(self.unit.sizes), flat.shape[1]))
+            spread[np.flatnonzero(self.unit.allowed) if self.unit.forbid else slice(None)] = matrix() @ flat
+            rest = [counts.shape[axis] for axis in range(counts.ndim) if axis not in own]
+            result = np.moveaxis(spread.reshape(*self.unit.sizes, *rest), range(len(own)), own)
         if out is not None and out is not result:
             out[...] = result
         return result if out is None else out
+
+    def _flat(self, counts: Counts, axes: Axes) -> tuple[list[int], Counts]:
+        """The block's axes, and the counts with one row per value of the unit."""
+        own = [axes[name] for name in self.unit.attributes if name in axes]
+        if own and len(own) < len(self.unit.attributes):
+            raise PlanError(
+                f"{self.unit} is randomised by one matrix; a table must have all of its attributes or none."
+            )
+        flat = np.moveaxis(counts, own, range(len(own))).reshape(math.prod(self.unit.sizes) if own else 1, -1)
+        return own, flat[np.flatnonzero(self.unit.allowed)] if own and self.unit.forbid else flat
 
     def as_matrix(self) -> NDArray[np.float64]:
         return self._dense

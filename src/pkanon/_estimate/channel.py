@@ -118,7 +118,7 @@ class Channel:
         x = released
         for block in self.blocks:
             x = block.product_inverse(x, self._axes, *kept)
-        return x.reshape(*self.shape, -1)[..., 0] if self.extra else x
+        return x.reshape(*self.shape, -1)[..., 0] if self.extra else x  # the same all along the extra axes
 
     def collapse(self, counts: Counts) -> Counts:
         """Without the extra axes."""

@@ -25,7 +25,7 @@ Scale: TypeAlias = Literal["plain", "log", "atanh"]
 _SCALES: dict[str, tuple[Callable[[float], float], Callable[[float], float], Callable[[float], float]]] = {
     # to the scale, its derivative, back from it
     "plain": (lambda x: x, lambda x: 1.0, lambda x: x),
-    "log": (math.log, lambda x: 1 / x, math.exp),
+    "log": (math.log, lambda x: 1 / x, lambda x: math.exp(min(x, 700.0))),  # beyond, a factor is as good as infinite
     "atanh": (math.atanh, lambda x: 1 / (1 - x * x), math.tanh),
 }
 

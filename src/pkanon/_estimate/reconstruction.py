@@ -176,8 +176,9 @@ class Reconstruction:
         """The root mean squared error of a cell, as predicted from the plan."""
         cells = max(int(self.channel.possible.sum()), 1)
         total = float(self.squares.sum())
-        sampling = total if self.about == "population" else 0.0
-        return math.sqrt(max(total * (self.channel.error_factor - 1) + sampling, 0.0) / cells)
+        # a cell that was not seen in a sample could have had one person
+        sampling = total / max(self.rows, 1) if self.about == "population" else 0.0
+        return math.sqrt(max(total * (self.channel.error_factor - 1) / cells, 0.0) + sampling)
 
     @cached_property
     def fallback(self) -> NDArray[np.bool_]:
@@ -268,7 +269,9 @@ class Reconstruction:
         else:
             known = float((weights**2 * self._unbiased_squares).sum())
         variance = products - known
-        if variance > ROUNDING * products:
+        # where all rows say the same, the sums themselves are rounding, of numbers as large as the weights
+        least = ROUNDING**2 * float(np.abs(weights).max(initial=0.0)) ** 2 * float(self.squares.sum())
+        if variance > max(ROUNDING * products, least):
             return self._unsampled * variance if self.about == "population" else variance
         return self._variance_nearby(weights, carried)
 
