@@ -62,9 +62,7 @@ def main() -> None:
         ]
         assert max(off[:2]) < 1e-6
         assert off[2] < 0.01
-        lines.append(
-            f"| {attribute.name} | {size} | {off[0]:.1e} | {off[1]:.1e} | {off[2]:.1e} |"
-        )
+        lines.append(f"| {attribute.name} | {size} | {off[0]:.1e} | {off[1]:.1e} | {off[2]:.1e} |")
     report = (
         f"Largest difference of any cell, in people of {ROWS:,}; rho = {min(filter(None, plan.rho.values())):.3f}.\n\n"
         + "\n".join(lines)

@@ -2,7 +2,8 @@
 
 An estimate is a sum over released rows. Where few rows decide it, it is skewed and moves in steps.
 Where it is not (skewness below SKEWED, variance above FEW steps squared), the interval is the familiar
-estimate plus or minus z standard errors. Otherwise the limits are the values c under which the
+estimate plus or minus z standard errors; if fewer than SCARCE released rows are expected in the cell and
+the variance in the nearest possible table is larger, with the mean of both variances. Otherwise the limits are the values c under which the
 estimate would be just too far off: variance v and third moment t are those of a table with c people in
 the cell (a score interval), and the normal quantile is corrected for skewness (Cornish and Fisher),
 
@@ -28,6 +29,7 @@ from .._blocks.base import Counts
 from .._errors import InputError
 
 FEW = 10.0
+SCARCE = 20.0
 SKEWED = 1 / math.sqrt(50)
 PIECE = 2**14
 """Cells solved for at a time: what is worked on stays in the cache."""
@@ -39,11 +41,13 @@ _STEPS = 14
 class Moments:
     """Second and third moments of each cell's estimate, as functions of how many people are in the cell.
 
+    ``step``: what one released row of the cell adds. ``expected``: how many such rows are expected.
     ``others_2``, ``others_3``: what one person elsewhere adds on average, ``own_2``, ``own_3``: what one in the cell
     adds to ``sum_v B[v, j]^2`` and to the same with cubes. ``sampled``: people are themselves a sample.
     """
 
     step: Counts
+    expected: Counts
     others_2: Counts
     others_3: Counts
     own_2: Counts
@@ -71,6 +75,7 @@ class Moments:
         """The same for some cells."""
         return Moments(
             step=self.step[cells],
+            expected=self.expected[cells],
             others_2=self.others_2[cells],
             others_3=self.others_3[cells],
             own_2=self.own_2[cells],
@@ -99,7 +104,9 @@ def honest(estimate: Counts, error: Counts, reference: Counts, moments: Moments,
     known = variance > 0
     steps = np.divide(variance, moments.step**2, out=np.full_like(variance, np.inf), where=known)
     skewness = np.divide(moments.third(reference), variance**1.5, out=np.zeros_like(variance), where=known)
-    low, high = wald(estimate, error, level)
+    # few released rows estimate their own variance badly, and too small as often as too large
+    steadied = np.sqrt(np.maximum(error**2 + variance, 2 * error**2) / 2)
+    low, high = wald(estimate, np.where(moments.expected < SCARCE, steadied, error), level)
     few = (np.abs(skewness) >= SKEWED) | (steps < FEW)
     cells = np.flatnonzero(few)
     for start in range(0, len(cells), PIECE):

@@ -237,6 +237,7 @@ class Reconstruction:
         ]
         return Moments(
             step=np.broadcast_to(self.channel.step, shape),
+            expected=self.channel.collapse(expected),
             others_2=np.maximum(others[0], 0.0),
             others_3=others[1],
             own_2=own[0],

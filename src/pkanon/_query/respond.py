@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -103,8 +104,12 @@ def _with_limits(evaluation: Evaluation, expression: Expression, z: float, level
         parts = (cells.counts, cells.standard_errors, *cells.interval(level))
         return [np.ravel(part)[evaluation.shown] for part in parts]
     measured = evaluation.measure(expression)
-    error = evaluation.grouped.errors(measured.slopes)
-    return [measured.value, error, measured.value - z * error, measured.value + z * error]
+    # errors belong to the unbiased table; from any other one the interval is widened to hold the number
+    table = evaluation.table
+    unbiased = replace(evaluation, table=replace(table, method="inverse", counts=table.unbiased)).measure(expression)
+    error = evaluation.grouped.errors(unbiased.slopes)
+    low, high = unbiased.value - z * error, unbiased.value + z * error
+    return [measured.value, error, np.fmin(low, measured.value), np.fmax(high, measured.value)]
 
 
 def _chosen(query: Query, evaluation: Evaluation) -> NDArray[np.intp]:
