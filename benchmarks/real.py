@@ -28,7 +28,7 @@ from pkanon._estimate import Channel, tabulate
 from report import put
 
 K = 10
-RELEASES = 10
+RELEASES = 5
 
 
 def through(file: Path, folder: Path) -> str:

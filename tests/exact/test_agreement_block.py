@@ -1,8 +1,4 @@
-"""The Block interface takes the agreement block of docs/theory.md 8 as it is.
-
-The block of tests/support runs through ``randomise``, a plan's privacy and its predictions, and its
-exact claims are compared with dense matrices and brute force.
-"""
+"""The agreement block of docs/theory.md 8: its claims against dense matrices and brute force, its sampler word by word."""
 
 import itertools
 import random
@@ -11,13 +7,13 @@ from math import prod
 
 import numpy as np
 import pytest
-from agreement import Agreement
+from agreement import cells, eigenvalue, on
 from brute import highest_likelihood_ratio, highest_posterior
 from dense import declared_words, naive_anonymity_ratio, naive_epsilon_ratio, unit_of
 from listed import ByStream
 
 import pkanon as pk
-from pkanon._blocks import Retention
+from pkanon._blocks import Agreement, Retention
 from pkanon._keystream import Keystream, Seeded, block_stream
 from pkanon._randomise import randomise
 
@@ -77,9 +73,9 @@ def test_the_sampler_has_the_declared_matrix(block):
     weight of a digit is q out of (V - 1) q accepted words: 1/(V - 1), exactly.
     """
     digits = [range(unit.size - 1) if unit.size > 2 else [None] for unit in block.units]
-    counts = np.zeros((len(block.cells()),) * 2, object)
+    counts = np.zeros((len(cells(block)),) * 2, object)
     streams = {block_stream(0, 0, 0): np.arange(2**16)}
-    for number, cell in enumerate(block.cells()):
+    for number, cell in enumerate(cells(block)):
         for chosen in itertools.product(*digits):
             draws = [(digit, unit.size) for digit, unit in zip(chosen, block.units) if digit is not None]
             for draw, (digit, size) in enumerate(draws, start=1):
@@ -94,7 +90,7 @@ def test_the_sampler_has_the_declared_matrix(block):
             randomise([block], columns, ByStream(streams), out=out, piece=1000, threads=1)
             sizes = [unit.size for unit in block.units]
             released = np.ravel_multi_index([column.astype(int) for column in out], sizes)
-            counts[number] += np.bincount(released, minlength=len(block.cells()))
+            counts[number] += np.bincount(released, minlength=len(cells(block)))
     combinations = prod(map(len, digits))
     assert [[Fraction(int(c), 2**16 * combinations) for c in row] for row in counts] == declared_words(block)
 
@@ -106,7 +102,7 @@ def test_through_a_plan_with_other_blocks(seed):
     assert plan.anonymity_ratio == block.anonymity_ratio * other.anonymity_ratio
     assert plan.k_for(1000) == 1 + 999 * block.anonymity_ratio * other.anonymity_ratio
     assert plan.epsilon_ratio == block.epsilon_ratio * other.epsilon_ratio
-    assert plan.rho["b"] == float(block.eigenvalue(["b"]))
+    assert plan.rho["b"] == float(eigenvalue(block, ["b"]))
     assert plan.digest == plan_of(other, block, records=1000).digest
 
     source = Keystream(Seeded(seed).key())
@@ -126,7 +122,7 @@ def test_predictions_against_the_dense_matrix(block):
     names = [unit.attributes[0] for unit in block.units]
     for count in range(1, len(names) + 1):
         for inside in itertools.combinations(names, count):
-            dense = block.on(inside)
+            dense = on(block, inside)
             lengths = (np.linalg.inv(dense) ** 2).sum(axis=1)
             per_record = dense @ lengths - 1  # h(u), the same for every u by symmetry
             prediction = plan.predict(*inside)

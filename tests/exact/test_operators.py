@@ -10,12 +10,11 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from agreement import Agreement
 from blocks import BLOCKS, BUNDLE, dense_on, sizes_of, subsets
 from dense import declared_words, matrix_of, unit_of
 
 import pkanon as pk
-from pkanon._blocks import Matrix, Retention
+from pkanon._blocks import Agreement, Matrix, Retention
 from pkanon._estimate import Channel
 
 TOLERANCE = 1e-10

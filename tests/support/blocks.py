@@ -3,10 +3,9 @@
 import itertools
 
 import numpy as np
-from agreement import Agreement
 from dense import declared_words, marginal, matrix_of, unit_of
 
-from pkanon._blocks import Retention
+from pkanon._blocks import Agreement, Retention
 
 RULES = (((0,), (1, 2), ()), ((1,), (0,), (1,)))
 BUNDLE = unit_of(2, 3, 2, forbid=RULES)  # forbids (0, 1, *), (0, 2, *), (1, 0, 1): 7 of 12 are allowed

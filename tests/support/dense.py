@@ -8,6 +8,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from agreement import cell_probabilities, cells
 from listed import Listed
 
 from pkanon._blocks import Matrix, Retention
@@ -28,8 +29,8 @@ def declared_words(block):
         size, q = block.unit.size, block.replace
         kept = 2**block.width - size * q
         return [[q + kept * (u == v) for v in range(size)] for u in range(size)]
-    f = block.cell_probabilities()  # the agreement block of tests/support
-    return [[f(u, v) for v in block.cells()] for u in block.cells()]
+    f = cell_probabilities(block)
+    return [[f(u, v) for v in cells(block)] for u in cells(block)]
 
 
 def realised_words(block, inputs=None, piece=None):

@@ -7,13 +7,25 @@ from typing import Any
 
 from .._errors import PlanError, did_you_mean
 from .._schema import Unit
+from .agreement import LARGEST_AGREEMENT, Agreement
 from .base import Axes, Block, Counts, Words
 from .matrix import Matrix, TransitionMatrix
 from .retention import Retention
 
-__all__ = ["Axes", "Block", "Counts", "Matrix", "Retention", "TransitionMatrix", "Words", "block_from_json"]
+__all__ = [
+    "LARGEST_AGREEMENT",
+    "Agreement",
+    "Axes",
+    "Block",
+    "Counts",
+    "Matrix",
+    "Retention",
+    "TransitionMatrix",
+    "Words",
+    "block_from_json",
+]
 
-KINDS: dict[str, type[Block]] = {block.kind: block for block in (Retention, Matrix)}
+KINDS: dict[str, type[Block]] = {block.kind: block for block in (Retention, Matrix, Agreement)}
 
 
 def block_from_json(data: Mapping[str, Any], units: Sequence[Unit]) -> Block:
