@@ -9,7 +9,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ._blocks import Block, Retention
+from ._blocks import Agreement, Block, Retention
 from ._privacy import round_down, round_up
 
 if TYPE_CHECKING:
@@ -88,6 +88,16 @@ def _done(block: Block) -> str:
         return (
             f"{names}: kept{together} in {100 * float(block.exact_rho):.3g}% of the rows, else replaced by a uniform draw "
             f"from the {block.unit.size:,} {what}."
+        )
+    if isinstance(block, Agreement):
+        shares = [
+            100 * sum(block.sets[m] for m in range(len(block.sets)) if m >> bit & 1) / 2**block.width
+            for bit in range(len(block.units))
+        ]
+        each = ", ".join(f"{unit.attributes[0]} {share:.3g}%" for unit, share in zip(block.units, shares))
+        return (
+            f"{names}: a set of them is drawn for every row and keeps its values; each of the others gets a uniform draw from "
+            f"its other values. Kept in this share of the rows: {each}."
         )
     return f"{names}: randomised{together} with the published probabilities of a block of the kind '{block.kind}'."
 

@@ -18,6 +18,7 @@ LAYERS = [
     ["_plan"],
     ["_estimate"],
     ["_analysis"],
+    ["_amplification"],
     ["_design", "_composition", "_certificate"],
     ["_keystream"],
     ["_randomise", "_hidden_count"],
@@ -40,6 +41,8 @@ CORE = {"numpy", "cryptography", "tomli_w"}
 THIRD_PARTY = {
     "_frames": CORE | {"polars", "pandas", "pyarrow", "duckdb"},
     "_analysis": CORE | {"scipy"},
+    "_amplification": CORE | {"scipy"},
+    "_design": CORE | {"scipy", "clarabel"},
     "_report": {"altair", "polars", "vl_convert"},
     "_crosstab": CORE | {"polars", "pandas", "pyarrow", "xarray", "altair"},
     "_overview": {"polars", "altair"},

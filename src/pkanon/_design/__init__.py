@@ -1,30 +1,35 @@
 """From a target to a plan.
 
-target.py  what is asked for, as one exact budget
-paper.py   Algorithms 1-3 of the paper
-budget.py  how the budget is split over units and rounded to the private side
+target.py    what is asked for, as one exact budget
+paper.py     Algorithms 1-3 of the paper
+budget.py    how the budget is split over units and rounded to the private side
+workload.py  the tables an optimal design serves;  optimal.py  the mechanism with the least error for them
+assemble.py  optimal blocks, compared with the simple designs
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
+from typing import Any, cast
 
 from numpy.typing import ArrayLike
 
-from .._blocks import Matrix, Retention, TransitionMatrix
+from .._blocks import Block, Matrix, TransitionMatrix
 from .._errors import PlanError, SchemaError, TargetError, did_you_mean
 from .._plan import CountNoise, Plan
 from .._schema import Schema, Unit
+from .assemble import Floor, optimal_blocks
 from .budget import Split, equal_epsilon, equal_rho, retention_blocks
 from .paper import rho_from_both, rho_from_epsilon, rho_from_k
-from .target import Number, Target, check_records
+from .target import Number, Target, budget, check_records
+from .workload import Workload, tables_of
 
 __all__ = ["DESIGNS", "plan", "rho_from_both", "rho_from_epsilon", "rho_from_k"]
 
 _SPLITS: dict[str, Split] = {"equal-rho": equal_rho, "equal-epsilon": equal_epsilon, "joint": equal_epsilon}
-DESIGNS = tuple(_SPLITS)
+DESIGNS = ("optimal", *_SPLITS)
 MATRIX_WIDTH = 32
 
 
@@ -34,7 +39,10 @@ def plan(
     records: int,
     k: Number | None = None,
     epsilon: Number | None = None,
-    design: str = "equal-rho",
+    design: str = "optimal",
+    workload: Workload = 2,
+    weighting: str = "relative",
+    floor: Floor = 3,
     matrices: Mapping[str, TransitionMatrix | ArrayLike] | None = None,
     hide_count: Number | None = None,
 ) -> Plan:
@@ -42,8 +50,11 @@ def plan(
 
     ``records`` is the number of rows to be released; with ``hide_count`` it is a public lower bound
     on it, and epsilon then bounds the stronger promise that includes whether a person is in the
-    table at all. ``design`` is ``equal-rho`` (one rho for all attributes, the paper),
-    ``equal-epsilon`` (the same share of the budget for each) or ``joint`` (all attributes one unit).
+    table at all. ``design`` is ``optimal`` (the least error for the ``workload``), ``equal-rho`` (one rho for all
+    attributes, the paper), ``equal-epsilon`` (the same share of the budget for each) or ``joint`` (all attributes one
+    unit). ``workload``: every table of up to so many attributes, "full", or a list of tables, also with weights;
+    ``weighting``: "relative" to what each table could reach alone, or "absolute"; ``floor``: no table of up to so many
+    attributes is worse than in the paper's design, "all" tables, None, or tables with their least eigenvalue.
     ``matrices`` fixes the transition matrix of single attributes; the design divides what is left of
     the budget among the others. With matrices for all attributes k and epsilon may be left out.
     """
@@ -51,21 +62,30 @@ def plan(
         raise SchemaError(
             f"A schema is needed, not an object of type {type(schema).__name__}; read a file with read_schema."
         )
-    if design not in _SPLITS:
+    if design not in DESIGNS:
         raise TargetError(f"The design '{design}' is unknown. {did_you_mean(design, DESIGNS)}")
     noise = None if hide_count is None else _count_noise(hide_count)
+    asked = {"design": design}
     given = _matrix_blocks(schema, matrices or {})
     units = _units_to_design(schema, design, set(given))
     if not units and k is None and epsilon is None:
         check_records(records)
-        designed: list[Retention] = []
+        designed: list[Block] = []
     else:
         target = Target.of(records, k, epsilon, noise.p if noise else None)
         fixed = list(given.values())
         limit = target.limit(fixed)
-        designed = retention_blocks(units, _SPLITS[design], limit, target, fixed) if units else []
+        if not units:
+            designed = []
+        elif design == "optimal":
+            tables = tables_of(workload, weighting, budget(limit), units, fixed)
+            designed, problem = optimal_blocks(
+                units, tables, limit, target, fixed, floor, lambda: _units_to_design(schema, "joint", set(given))[0]
+            )
+            asked |= _asked(workload, weighting, floor, problem)
+        else:
+            designed = list(retention_blocks(units, _SPLITS[design], limit, target, fixed))
     blocks = sorted([*given.values(), *designed], key=lambda block: _first(schema, block.units[0]))
-    asked = {"design": design}
     if k is not None:
         asked["k"] = _text(k)
     if epsilon is not None:
@@ -99,6 +119,25 @@ def _units_to_design(schema: Schema, design: str, given: set[str]) -> list[Unit]
     except SchemaError as error:
         problem = str(error)
     raise TargetError(f"The design 'joint' makes one unit of all attributes: {problem}")
+
+
+def _asked(workload: Workload, weighting: str, floor: Floor, problem: str | None) -> dict[str, str]:
+    """What was asked of an optimal design, as a plan file holds it."""
+    texts = {"workload": _table_text(workload), "weighting": weighting, "floor": _table_text(floor)}
+    return texts if problem is None else texts | {"fallback": problem}
+
+
+def _table_text(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, (int, str)):
+        return str(value)
+    items = value.items() if isinstance(value, Mapping) else ((table, None) for table in cast(Iterable[Any], value))
+    texts = []
+    for table, number in items:
+        name = table if isinstance(table, str) else ",".join(table)
+        texts.append(name if number is None else f"{name}={number:g}")
+    return "; ".join(texts)
 
 
 def _first(schema: Schema, unit: Unit) -> int:

@@ -1,0 +1,240 @@
+"""Optimal blocks for a schema: one agreement block where that is possible, several where it is not.
+
+What comes out is compared, in whole words, with the simple designs that keep the floor, and never worse for
+the workload than any of them. If the solver fails, the best of them is taken and the plan says so.
+
+With many units (or units of very many values) they are dealt to several blocks, large and small ones to each.
+Every block gets what the paper's design would spend on its units, so the floor holds across blocks too: a
+table over several blocks has the product of their eigenvalues.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+
+from .._blocks import LARGEST_AGREEMENT, Block, Retention
+from .._errors import TargetError, did_you_mean
+from .._schema import Unit
+from .budget import equal_epsilon, equal_rho, retention_blocks
+from .optimal import LARGEST_EPSILON, Problem, coefficients, rounded, solve
+from .paper import log_odds
+from .target import Target, budget
+from .workload import Table, alone
+
+Floor = int | str | Mapping[tuple[str, ...], float] | None
+"""No table of up to so many attributes worse than in the paper; "all"; least eigenvalues by table; or none."""
+
+UNITS_PER_BLOCK = 10
+LARGEST_PRODUCT = 2**50
+"""Values of all units of a block together: beyond, 64-bit words are too coarse to tell their probabilities apart."""
+PASSES = 2
+
+
+def optimal_blocks(
+    units: Sequence[Unit],
+    tables: Sequence[Table],
+    limit: Fraction,
+    target: Target,
+    fixed: Sequence[Block],
+    floor: Floor,
+    joint: Callable[[], Unit],
+) -> tuple[list[Block], str | None]:
+    """(the blocks with the least error for ``tables``, what went wrong if anything did); ``joint`` makes one unit of all."""
+    epsilon = budget(limit)
+    simple = _simple(units, limit, target, fixed, joint)
+    if len(units) == 1 or not 0 < epsilon < LARGEST_EPSILON:
+        return min(simple.values(), key=lambda blocks: error(blocks, units, tables)), None
+    floors = _floors(units, epsilon, floor)
+    groups = _groups(units)
+    if len(groups) == 1:
+        problem = Problem(tuple(unit.size for unit in units), epsilon, coefficients(tables), floors)
+        t = solve(problem)
+        block = None if t is None else rounded(units, t, limit)
+        found: list[Block] | None = None if block is None else [block]
+        if found is None and isinstance(floor, Mapping):
+            raise TargetError(_contradiction(units, epsilon, floor))
+    else:
+        found = _several(units, groups, tables, limit, floor)
+    kept = {
+        name: blocks
+        for name, blocks in simple.items()
+        if floor is None or name == "equal-rho" or _keeps(blocks, units, floors)
+    }
+    if isinstance(floor, Mapping) and not _keeps(kept["equal-rho"], units, floors):
+        del kept["equal-rho"]
+    best = min(kept, key=lambda name: error(kept[name], units, tables), default=None)
+    if found is not None:
+        if best is None or error(found, units, tables) <= error(kept[best], units, tables):
+            return found, None
+        return kept[best], None
+    assert best is not None  # without floors of one's own, equal-rho is always there
+    return kept[best], f"{best}: the optimiser found nothing better in its time"
+
+
+def error(blocks: Sequence[Block], units: Sequence[Unit], tables: Sequence[Table]) -> float:
+    """The weighted error of a workload: what an optimal design makes small."""
+    known: dict[tuple[int, tuple[str, ...]], float] = {}
+    total = 0.0
+    for table in tables:
+        factor = table.fixed
+        for number, block in enumerate(blocks):
+            inside = tuple(name for name in block.attributes if name in table.names)
+            if (number, inside) not in known:
+                known[number, inside] = block.error_factor(inside)
+            factor *= known[number, inside]
+        cells = math.prod(table.cells.values())
+        total += table.weight * (cells * factor - cells)
+    return total
+
+
+def _simple(
+    units: Sequence[Unit], limit: Fraction, target: Target, fixed: Sequence[Block], joint: Callable[[], Unit]
+) -> dict[str, list[Block]]:
+    found: dict[str, list[Block]] = {}
+    for name, split, of in (
+        ("equal-rho", equal_rho, lambda: units),
+        ("equal-epsilon", equal_epsilon, lambda: units),
+        ("joint", equal_epsilon, lambda: [joint()]),
+    ):
+        try:
+            found[name] = list(retention_blocks(of(), split, limit, target, fixed))
+        except TargetError:
+            if name == "equal-rho":
+                raise
+    return found
+
+
+def _floors(units: Sequence[Unit], epsilon: float, floor: Floor) -> dict[int, float]:
+    """The least |lam_T| of every set of units that has one."""
+    if floor is None:
+        return {}
+    if isinstance(floor, Mapping):
+        return {_mask(units, table): float(least) for table, least in floor.items()}
+    if floor != "all" and (isinstance(floor, (bool, str)) or floor < 1):
+        raise TargetError(f"floor = {floor}: a number of attributes, all, or tables with their least eigenvalue.")
+    most = min(len(units), LARGEST_AGREEMENT) if floor == "all" else int(floor)
+    rho = _paper_rho(units, epsilon)
+    if len(units) > LARGEST_AGREEMENT:
+        return {}  # kept block by block
+    return {mask: rho ** mask.bit_count() for mask in range(1, 2 ** len(units)) if mask.bit_count() <= most}
+
+
+def _paper_rho(units: Sequence[Unit], epsilon: float) -> float:
+    odds = math.exp(log_odds(epsilon, [unit.size for unit in units]))
+    return odds / (1 + odds)
+
+
+def _mask(units: Sequence[Unit], table: Sequence[str] | str) -> int:
+    names = (table,) if isinstance(table, str) else table
+    known = [name for unit in units for name in unit.attributes]
+    for name in names:
+        if name not in known:
+            raise TargetError(f"A floor names '{name}', which the design does not decide. {did_you_mean(name, known)}")
+    return sum(1 << number for number, unit in enumerate(units) if set(unit.attributes) & set(names))
+
+
+def _contradiction(units: Sequence[Unit], epsilon: float, floor: Mapping[tuple[str, ...], float]) -> str:
+    """Why floors of one's own cannot be met."""
+    for table, least in floor.items():
+        mask = _mask(units, table)
+        cells = math.prod(unit.size for number, unit in enumerate(units) if mask >> number & 1)
+        most = 1 / math.sqrt(1 + alone(cells, epsilon) * cells / (cells - 1))
+        if least > most:
+            name = table if isinstance(table, str) else " x ".join(table)
+            return (
+                f"The floor {least:g} for {name} cannot be met: with this budget at most {most:.4g} is possible, were nothing "
+                "else kept. Lower it, or ask for less privacy."
+            )
+    return "The floors cannot all be met with this budget, though each of them could alone. Lower some of them."
+
+
+def _keeps(blocks: Sequence[Block], units: Sequence[Unit], floors: Mapping[int, float]) -> bool:
+    """Whether a simple design keeps the floors."""
+    for mask, least in floors.items():
+        value = 1.0
+        for block in blocks:
+            touched = any(
+                mask >> number & 1 for number, unit in enumerate(units) if set(unit.attributes) & set(block.attributes)
+            )
+            assert isinstance(block, Retention)
+            value *= float(block.exact_rho) if touched else 1.0
+        if value < least * (1 - 1e-6):
+            return False
+    return True
+
+
+def _groups(units: Sequence[Unit]) -> list[list[int]]:
+    """Which units share a block: all if they fit, else dealt by their size so that blocks are alike."""
+    falling = sorted(range(len(units)), key=lambda number: (-units[number].size, number))
+    for count in range(1, len(units) + 1):
+        groups = [sorted(falling[start::count]) for start in range(count)]
+        most = LARGEST_AGREEMENT if count == 1 else UNITS_PER_BLOCK
+        if all(len(g) <= most and math.prod(units[i].size for i in g) <= LARGEST_PRODUCT for g in groups):
+            return groups
+    return [[number] for number in range(len(units))]
+
+
+def _several(
+    units: Sequence[Unit], groups: Sequence[Sequence[int]], tables: Sequence[Table], limit: Fraction, floor: Floor
+) -> list[Block] | None:
+    """One block per group, each solved with the others as they are; None if a solver fails."""
+    rho = _paper_rho(units, budget(limit))
+    factors: list[dict[frozenset[int], float]] = [{} for _ in groups]
+    solved: list[list[Block]] = []
+    for _ in range(PASSES):
+        left, solved = limit, []
+        for place, group in enumerate(groups):
+            share = left
+            if place + 1 < len(groups):
+                spent = sum(math.log1p(units[i].size * rho / (1 - rho)) for i in group)
+                share = min(left, Fraction(math.exp(2 * spent)))
+            local = [_local(table, groups, place, factors) for table in tables if any(i in table.cells for i in group)]
+            own = [units[i] for i in group]
+            block = _one(own, local, share, floor, rho)
+            if block is None:
+                return None
+            ratio = block.epsilon_ratio
+            assert ratio is not None
+            left /= ratio**2
+            solved.append([block])
+        factors = [_factors(blocks[0], units, group, tables) for blocks, group in zip(solved, groups)]
+    return [block for blocks in solved for block in blocks]
+
+
+def _one(units: Sequence[Unit], tables: Sequence[Table], limit: Fraction, floor: Floor, rho: float) -> Block | None:
+    sizes = tuple(unit.size for unit in units)
+    floors: dict[int, float] = {}
+    if floor is not None:
+        most = len(units) if floor == "all" else int(floor) if isinstance(floor, int) else 0
+        floors = {mask: rho ** mask.bit_count() for mask in range(1, 2 ** len(units)) if mask.bit_count() <= most}
+    t = solve(Problem(sizes, budget(limit), coefficients(tables), floors))
+    return None if t is None else rounded(units, t, limit)
+
+
+def _local(
+    table: Table, groups: Sequence[Sequence[int]], place: int, factors: Sequence[Mapping[frozenset[int], float]]
+) -> Table:
+    """What one block sees of a table: the errors of the other blocks multiply its weight."""
+    weight = table.weight * table.fixed
+    for other, group in enumerate(groups):
+        if other != place:
+            inside = frozenset(i for i in group if i in table.cells)
+            cells = math.prod(table.cells[i] for i in inside)
+            weight *= cells * factors[other].get(inside, 1.0)
+    cells_here = {groups[place].index(i): table.cells[i] for i in groups[place] if i in table.cells}
+    return Table(table.names, cells_here, 1.0, weight)
+
+
+def _factors(
+    block: Block, units: Sequence[Unit], group: Sequence[int], tables: Sequence[Table]
+) -> dict[frozenset[int], float]:
+    """The error factor of a block for each part of it that a table of the workload has."""
+    found: dict[frozenset[int], float] = {}
+    for table in tables:
+        inside = frozenset(i for i in group if i in table.cells)
+        if inside not in found:
+            names = [name for i in sorted(inside) for name in units[i].attributes if name in table.names]
+            found[inside] = block.error_factor(names)
+    return found
