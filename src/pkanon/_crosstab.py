@@ -15,8 +15,8 @@ import numpy as np
 from . import _analysis
 from ._analysis import Association, Quantile
 from ._errors import EnvironmentFailure, InputError
-from ._estimate import ABOUT, METHODS, Quantity, Reconstruction
-from ._frames import Tabular, decode, json_rows
+from ._estimate import ABOUT, METHODS, Quantity, Reconstruction, as_names
+from ._frames import Tabular, decode, free_names, json_rows
 from ._schema import Schema
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ class Estimate(Reconstruction, Tabular):
         """One row per cell; ``proportion`` is of all people, or of those with the same values of ``given``."""
         import polars as pl
 
+        given = as_names(given)
         frame = decode(Schema(self.attributes), self._codes, None)
         low, high = self.interval(level)
         shares = self.shares(given, level)
@@ -120,9 +121,7 @@ class Estimate(Reconstruction, Tabular):
             f"proportion_high_{percent}": shares.high,
             "released": self.channel.collapse(self.released),
         }
-        taken = [name for name in frame.columns if name in columns or name == "flag"]
-        if taken:
-            raise InputError(f"The attribute '{taken[0]}' is named like a column of results; use to_xarray instead.")
+        frame = frame.rename(free_names(frame.columns, (*columns, "flag")))
         numbers = pl.DataFrame({name: np.ravel(values) for name, values in columns.items()})
         return pl.concat([frame, numbers.fill_nan(None), self._flags(low, shares.bounded)], how="horizontal")
 
@@ -158,9 +157,10 @@ class Estimate(Reconstruction, Tabular):
             f"high_{percent}": high,
             "released": self.channel.collapse(self.released),
         }
+        axes = free_names(self.names, results)
         return xarray.Dataset(
-            {name: (self.names, values) for name, values in results.items()},
-            coords={name: self.axis_labels(name) for name in self.names},
+            {name: (tuple(axes.values()), values) for name, values in results.items()},
+            coords={axes[name]: self.axis_labels(name) for name in self.names},
             attrs={"method": self.method, "about": self.about, "rows": self.rows},
         )
 
@@ -168,11 +168,26 @@ class Estimate(Reconstruction, Tabular):
         """The labels of an attribute, with a word for the missing value."""
         return [MISSING if label is None else label for label in self.labels[self.names.index(name)]]
 
-    def chart(self, kind: str | None = None, *, level: float = 0.95) -> altair.TopLevelMixin:
-        """An Altair chart: ``bars`` with error bars (one or two attributes), or a ``heat`` map (two or three)."""
+    def chart(self, kind: str | None = None, *, level: float = 0.95, given: Sequence[str] = ()) -> altair.TopLevelMixin:
+        """An Altair chart: ``bars`` with error bars (one or two attributes), or a ``heat`` map (two or three).
+
+        With ``given`` it shows shares in percent instead of counts.
+        """
         from ._report.charts import crosstab_chart
 
-        return crosstab_chart(self.to_polars(level=level), self.names, kind, self.caption(level))
+        given = as_names(given)
+        frame = self.to_polars(level=level, given=given)
+        if not given:
+            return crosstab_chart(frame, frame.columns[: len(self.names)], kind, self.caption(level))
+        shares = {
+            column.removeprefix("proportion").removeprefix("_") or "estimate": 100 * frame[column]
+            for column in frame.columns
+            if column.startswith("proportion")
+        }
+        measure = f"% of {' x '.join(given)}"
+        return crosstab_chart(
+            frame.with_columns(**shares), frame.columns[: len(self.names)], kind, self.caption(level), measure
+        )
 
     def caption(self, level: float = 0.95) -> str:
         """What the numbers are, in one line."""
@@ -190,7 +205,7 @@ class Estimate(Reconstruction, Tabular):
             "method": self.method,
             "about": self.about,
             "level": level,
-            "given": list(given),
+            "given": list(as_names(given)),
             "rows": self.rows,
             "weighted": self.weighted,
             "convergence": None

@@ -64,6 +64,8 @@ def did_you_mean(name: str, available: Iterable[str]) -> str:
     """
     names = list(available)
     listed = ", ".join(names) if len(names) <= 12 else ", ".join(names[:12]) + ", ..."
-    near = difflib.get_close_matches(name, names, n=1)
+    near = [known for known in names if known.casefold() == name.casefold()] or difflib.get_close_matches(
+        name, names, n=1
+    )
     hint = f" Did you mean '{near[0]}'?" if near else ""
     return f"Available: {listed or 'none'}.{hint}"

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ._analysis import Quantile
+from ._analysis import Measure, Quantile, cramers_v
 from ._crosstab import Estimate
 from ._errors import InputError
 from ._estimate import Quantity
-from ._frames import Tabular, json_rows
+from ._frames import Tabular, free_names, json_rows
 
 if TYPE_CHECKING:
     import altair
 
+SMALL = 4.0
+"""A group whose size is below so many of its standard errors: nothing said of the people in it is worth much."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 TableOf = Callable[..., Estimate]
@@ -28,24 +31,34 @@ TableOf = Callable[..., Estimate]
 class Description(Tabular):
     """Mean, deviation, sum and quantiles of numeric attributes, one row each; ``rows`` also hold the groups."""
 
+    method: str
     about: str
     level: float
     by: tuple[str, ...]
+    caption: str
     frame: pl.DataFrame = field(repr=False)
 
     def to_polars(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
-        """Columns: the groups, attribute, statistic, value, std_error and limits."""
+        """Columns: the groups, attribute, statistic, value, std_error, limits and a flag where a group is small."""
         return self.frame
 
     def to_json(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The table and how it was made."""
-        return {"about": self.about, "level": self.level, "by": list(self.by), "statistics": json_rows(self.frame)}
+        return {
+            "method": self.method,
+            "about": self.about,
+            "level": self.level,
+            "by": list(self.by),
+            "statistics": json_rows(self.frame),
+        }
 
 
-def describe(table_of: TableOf, attributes: Sequence[str], by: Sequence[str], about: str, level: float) -> Description:
+def describe(table_of: TableOf, attributes: Sequence[str], by: Sequence[str], level: float) -> Description:
     """Statistics of ``attributes`` (numeric ones), within each group of ``by``."""
     rows: list[dict[str, Any]] = []
     percent = f"{100 * level:g}"
+    taken = ("attribute", "statistic", "value", "std_error", f"low_{percent}", f"high_{percent}", "flag")
+    columns = free_names(by, taken)
     for name in attributes:
         if name in by:
             raise InputError(f"'{name}' cannot be described by itself; leave it out of one of both.")
@@ -53,6 +66,8 @@ def describe(table_of: TableOf, attributes: Sequence[str], by: Sequence[str], ab
         groups = [[(n, label) for label in table.labels[table.names.index(n)]] for n in by]
         for group in itertools.product(*groups):
             where = dict(group)
+            people = table.count(where)
+            small = people.value < SMALL * people.standard_error
             statistics: dict[str, Quantity | Quantile] = {
                 "mean": table.mean(name, where),
                 "deviation": table.deviation(name, where),
@@ -63,7 +78,7 @@ def describe(table_of: TableOf, attributes: Sequence[str], by: Sequence[str], ab
             for statistic, found in statistics.items():
                 low, high = found.interval(level)
                 rows.append(
-                    {n: None if label is None else str(label) for n, label in group}
+                    {columns[n]: None if label is None else str(label) for n, label in group}
                     | {
                         "attribute": name,
                         "statistic": statistic,
@@ -71,10 +86,13 @@ def describe(table_of: TableOf, attributes: Sequence[str], by: Sequence[str], ab
                         "std_error": found.standard_error,
                         f"low_{percent}": low,
                         f"high_{percent}": high,
+                        "flag": "small group" if small else None,
                     }
                 )
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    return Description(about, level, tuple(by), frame.fill_nan(None))
+    frame = pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"flag": pl.String})
+    return Description(
+        table.method, table.about, level, tuple(columns.values()), table.caption(level), frame.fill_nan(None)
+    )
 
 
 @dataclass(frozen=True)
@@ -116,8 +134,12 @@ def correlate(table_of: TableOf, numeric: dict[str, bool], level: float, told: C
     for done, (first, second) in enumerate(pairs):
         table = table_of(first, second)
         both = numeric[first] and numeric[second]
-        found = table.correlation(first, second) if both else table.association().cramers_v
-        low, high = found.interval(level)
+        found: Quantity | Measure
+        try:
+            found = table.correlation(first, second) if both else cramers_v(table)
+        except InputError:  # nothing can be said of this pair; the others are not to blame
+            found = Measure(math.nan, math.nan)
+        low, high = found.interval(level) if math.isfinite(found.value) else (math.nan, math.nan)
         rows.append(
             {
                 "first": first,

@@ -24,6 +24,7 @@ from ._bundle import read_folder, write_folder
 from ._certificate import Certificate
 from ._crosstab import Estimate
 from ._errors import DataError, InputError, PlanError, RefusedError, did_you_mean
+from ._estimate import as_names
 from ._frames import Encoded, Kind, TextFormat, as_kind, column_as_weights, decode, encode
 from ._hidden_count import draw_change, dummy_columns
 from ._keystream import Keystream, Randomness, System
@@ -122,14 +123,16 @@ class Release:
         by: Sequence[str] = (),
         method: str = "inverse",
         about: str = "table",
+        weights: str | None = None,
         level: float = 0.95,
     ) -> Description:
         """Mean, deviation, sum and quantiles of numeric attributes (all by default), within each group of ``by``."""
+        by = as_names(by)
         numeric = [a.name for a in self.plan.schema.randomised if is_numeric(a) and a.name not in by]
         if not attributes and not numeric:
             raise InputError("No attribute of this release is numeric; crosstab counts the others.")
-        table_of = partial(self.crosstab, method=method, about=about)
-        return describe(table_of, attributes or numeric, by, about, level)
+        table_of = partial(self.crosstab, method=method, about=about, weights=weights)
+        return describe(table_of, attributes or numeric, by, level)
 
     def correlations(self, *attributes: str, level: float = 0.95, progress: Progress | None = None) -> Correlations:
         """How all pairs of attributes (all by default) are related in the population."""

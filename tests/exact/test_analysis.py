@@ -215,8 +215,14 @@ def test_booleans_and_texts_with_numbers(people):
         table.mean("town")
     with pytest.raises(pk.InputError, match="'Bon' is not a value"):
         table.mean("town", values={"Bon": 1.0})
-    with pytest.raises(pk.InputError, match="No value of 'town' stands for a number"):
+    with pytest.raises(pk.InputError, match="number for every value of 'town'; 'Ulm' has none"):
         table.mean("town", values={})
+    with pytest.raises(pk.InputError, match="'Bonn' has none"):
+        table.mean("town", values={"Ulm": 126.0})
+    some = table.mean("town", values=inhabitants | {"Kiel": None}).value
+    assert some == pytest.approx(np.mean([inhabitants[town] for town in people.town if town in ("Ulm", "Bonn")]))
+    with pytest.raises(pk.InputError, match="No value of 'town' stands for a number"):
+        table.mean("town", values=dict.fromkeys(inhabitants))
     with pytest.raises(pk.InputError, match=r"no attribute 'smoke'.*Did you mean 'smokes'"):
         table.mean("smoke")
 
@@ -270,11 +276,12 @@ def test_quantiles_of_bins_are_read_off_a_straight_line(people):
     for q in (0.001, 0.2, 0.5, 0.77, 0.99):
         got = table.quantile("age", q)
         assert got.value == pytest.approx(np.interp(q, reached, edges))
-        # F there is estimated by (people in lower bins) + part * (people in this bin), a mean of 1, part and 0
-        part = np.clip((got.value - edges[:-1]) / 20, 0, 1)[np.minimum(people.age // 20, 4)]
-        off = stats.norm.ppf(0.975) * math.sqrt(part.var(ddof=1) / ROWS)
-        expected = [np.interp(np.clip(q + sign * off, 0, 1), reached, edges) for sign in (-1, 1)]
-        assert got.interval() == pytest.approx(expected)
+        # (people up to an edge) - q (all people) is a sum of 1 - q and -q; where it can be zero the edge stays
+        below = np.array([np.minimum(people.age // 20, 4) < edge for edge in range(6)])
+        lead, reach = below.sum(1) - q * ROWS, stats.norm.ppf(0.975) * np.sqrt(ROWS * below.var(axis=1, ddof=1))
+        low = np.interp(0, np.maximum.accumulate(lead + reach), edges)
+        high = np.interp(0, np.minimum.accumulate((lead - reach)[::-1])[::-1], edges)
+        assert got.interval() == pytest.approx([low, high])
     given = dict.fromkeys(["0-19", "20-39", "40-59", "60-79"], 0.0) | {"80+": 1.0}
     assert table.quantile("age", 0.5, values=given).value == 0.0
 

@@ -1,6 +1,6 @@
 """Statistics on top of a reconstructed table, each with a standard error."""
 
-from .association import Association, Measure, associate
+from .association import Association, Measure, associate, cramers_v
 from .conditions import cells_where, code_of
 from .moments import correlation, deviation, mean, total
 from .numbers import is_numeric, representative
@@ -16,6 +16,7 @@ __all__ = [
     "code_of",
     "correlation",
     "count",
+    "cramers_v",
     "deviation",
     "is_numeric",
     "mean",

@@ -34,6 +34,13 @@ def code_of(attribute: Attribute, label: Any) -> int:
                 return code
     if label is None:
         raise InputError(f"'{attribute.name}' has no missing values: its schema refuses them.")
+    same = [known for known in attribute.labels() if str(known) == str(label)] if attribute.size <= 10_000 else []
+    if same:
+        raise InputError(
+            f"{label!r} is not a value of '{attribute.name}', which is of type {attribute.released_type}; write {same[0]!r}."
+        )
+    if label == "(missing)" and attribute.missing_code is not None:
+        raise InputError(f"The missing value of '{attribute.name}' is None.")
     known_labels = [str(known) for known in attribute.labels() if known is not None] if attribute.size <= 10_000 else []
     hidden = f" Unlisted values are all '{attribute.other}'." if attribute.other is not None else ""
     raise InputError(
@@ -44,13 +51,18 @@ def code_of(attribute: Attribute, label: Any) -> int:
 def cells_where(attributes: Sequence[Attribute], where: Where) -> NDArray[np.bool_]:
     """True for the cells where every attribute named has one of the values given."""
     names = [attribute.name for attribute in attributes]
+    if not isinstance(where, Mapping):
+        raise InputError('A condition says which attributes have which values: {"sex": "F"} or sex="F".')
     mask = np.ones([attribute.size for attribute in attributes], bool)
     for name, wanted in where.items():
         if name not in names:
             raise InputError(f"The table has no attribute '{name}'. {did_you_mean(str(name), names)}")
         axis = names.index(name)
         attribute = attributes[axis]
-        labels = wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
+        listed = (
+            wanted.to_list() if hasattr(wanted, "to_list") else wanted.tolist() if hasattr(wanted, "tolist") else wanted
+        )
+        labels = listed if isinstance(listed, (list, tuple, set, frozenset)) else [listed]
         chosen = np.zeros(attribute.size, bool)
         chosen[[code_of(attribute, label) for label in labels]] = True
         mask &= chosen.reshape([-1 if i == axis else 1 for i in range(len(names))])

@@ -24,15 +24,15 @@ def is_numeric(attribute: Attribute) -> bool:
     return attribute.type in ("integer", "number", "boolean")
 
 
-def representative(attribute: Attribute, values: Mapping[Any, float] | None = None) -> NDArray[np.float64]:
-    """One number per code, NaN where there is none; ``values`` gives or replaces numbers by label."""
+def representative(attribute: Attribute, values: Mapping[Any, float | None] | None = None) -> NDArray[np.float64]:
+    """One number per code, NaN where there is none; ``values`` gives or replaces numbers by label; None leaves people out."""
     numbers = np.full(attribute.size, np.nan)
     match attribute.domain:
         case _ if not is_numeric(attribute):
             if values is None:
                 raise InputError(
                     f"'{attribute.name}' is of type {attribute.type}; to calculate with it, say which number stands "
-                    "for each value (values = {...})."
+                    "for each value (values = {...}, in Python)."
                 )
         case Listed(listed):
             numbers[: len(listed)] = [float(value) for value in listed]  # type: ignore[arg-type]  # numeric by type
@@ -42,8 +42,17 @@ def representative(attribute: Attribute, values: Mapping[Any, float] | None = No
             lows, highs = bin_limits(bins)
             last = 1.0 if attribute.type == "integer" else 0.0  # [0, 5) holds 0, 1, 2, 3, 4
             numbers[: len(lows)] = (lows + highs - last) / 2
+    told = np.zeros(attribute.size, bool)
     for label, number in (values or {}).items():
-        numbers[code_of(attribute, label)] = float(number)
+        code = code_of(attribute, label)
+        numbers[code], told[code] = np.nan if number is None else float(number), True
+    if not is_numeric(attribute):
+        declared = len(attribute.domain) if attribute.domain is not None else 0
+        if not told[:declared].all():
+            forgotten = attribute.label(int(np.argmin(told[:declared])))
+            raise InputError(
+                f"values must have a number for every value of '{attribute.name}'; '{forgotten}' has none (None leaves it out)."
+            )
     if np.isnan(numbers).all():
         raise InputError(f"No value of '{attribute.name}' stands for a number.")
     return numbers

@@ -1,8 +1,8 @@
-"""Quantiles of an attribute whose values stand for numbers, with Woodruff's intervals.
+"""Quantiles of an attribute whose values stand for numbers, with intervals by Woodruff's idea (1952).
 
-The distribution function is estimated at every value; where noise makes it fall it is held level. Its
-confidence limits at the quantile are read back through it, which is how survey statisticians have done
-it since Woodruff (1952). Inside a bin people are taken to be spread evenly.
+A value x is in the interval of the q-quantile if "a share q of the people lies below x" cannot be rejected:
+``L(x) = (people up to x) - q (all people)`` is a linear function of the table, so it has a standard error,
+and x stays if ``|L(x)|`` is at most z of them. Inside a bin people are taken to be spread evenly.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from .._errors import InputError
 from .._estimate import Reconstruction, normal_quantile
 from .._schema.domain import Bins
 from .conditions import Where, cells_where
-from .moments import Values, _along
+from .moments import Values, along
 from .numbers import bin_limits
+
+MOST_POINTS = 256
+"""Values at which the distribution function is looked at; with more, they are thinned out evenly."""
 
 
 @dataclass(frozen=True)
@@ -47,58 +50,56 @@ def quantile(table: Reconstruction, name: str, q: float, where: Where, values: V
     """The value below which a share ``q`` of the people who meet the condition lies."""
     if not (isinstance(q, (int, float)) and 0 < q < 1):
         raise InputError(f"A quantile lies between 0 and 1, such as 0.5 for the median; it cannot be {q}.")
-    numbers = _along(table, name, values)
+    numbers = along(table, name, values)
     axis = table.names.index(name)
     flat = numbers.ravel()
-    order = [int(code) for code in np.argsort(flat, kind="stable") if not math.isnan(flat[code])]
-    chosen = cells_where(table.attributes, where)
-    present = ~np.isnan(numbers)
-    group = table.linear((chosen & present).astype(float))
-    if group.value <= 0:
+    order = np.argsort(flat, kind="stable")[: int((~np.isnan(flat)).sum())]
+    group = cells_where(table.attributes, where) & ~np.isnan(numbers)
+    if float((table.counts * group).sum()) <= 0:
         return Quantile(math.nan, lambda level: (math.nan, math.nan))
-    others = tuple(i for i in range(len(table.names)) if i != axis)
-    per_value = (table.counts * chosen).sum(others)[order]
-    reached = np.clip(np.maximum.accumulate(np.cumsum(per_value) / group.value), 0.0, 1.0)
-    reached[-1] = 1.0
-    inside = _bin_limits_of(table, axis, values)
-    value = _read(q, flat[order], reached, inside)
+    domain = table.attributes[axis].domain
+    binned = isinstance(domain, Bins) and values is None
+    rank = np.full(len(flat), len(flat))
+    rank[order] = np.arange(len(order))
     shape = [-1 if i == axis else 1 for i in range(len(table.names))]
-    at = min(int(np.searchsorted(reached, q - 1e-12)), len(order) - 1)
-
-    def share_error(part: float) -> float:
-        """The error of the distribution function, with ``part`` of the people at the quantile counted as below it."""
-        below = np.zeros(len(flat))
-        below[order[:at]] = 1.0
-        below[order[at]] = part
-        return (table.linear(chosen * below.reshape(shape)) / group).standard_error
-
-    if inside is None:  # a value is reached by a jump: the error below it and above it, whichever is larger
-        error = max(share_error(0.0), share_error(1.0))
+    # how many of the values, in their order, are counted: at each of these L is looked at
+    counted = np.unique(np.linspace(0, len(order), min(len(order) + 1, MOST_POINTS)).astype(int))
+    leads = np.array([group * ((rank < count).astype(float) - q).reshape(shape) for count in counted])
+    observed = _rising((table.counts * leads).reshape(len(leads), -1).sum(1))
+    unbiased = (table.unbiased * leads).reshape(len(leads), -1).sum(1)
+    errors = np.sqrt(table.variances_of(leads))
+    if binned:
+        assert isinstance(domain, Bins)
+        lows, highs = bin_limits(domain)
+        reached = passed = np.append(lows[:1], highs)[counted]
+        chosen = slice(None)
     else:
-        low, high = inside[0][at], inside[1][at]
-        error = share_error((value - low) / (high - low))
+        # a value is reached with its own people, and passed only with those of the next one
+        values_in_order = flat[order]
+        reached = values_in_order[np.maximum(counted - 1, 0)]
+        passed = values_in_order[np.minimum(counted, len(order) - 1)]
+        chosen = slice(1, None)
+    value = _crossing(reached[chosen], observed[chosen], binned)
 
     def limits(level: float) -> tuple[float, float]:
-        off = normal_quantile(level) * error
-        return _read(max(q - off, 0.0), flat[order], reached, inside), _read(
-            min(q + off, 1.0), flat[order], reached, inside
-        )
+        z = normal_quantile(level)
+        # up to the lower limit too few people lie below for certain, from the upper one on too many
+        low = _crossing(reached[chosen], _rising(unbiased + z * errors)[chosen], binned)
+        high = _crossing(passed[::-1], _rising((z * errors - unbiased)[::-1]), binned)
+        return min(low, value), max(high, value)
 
     return Quantile(value, limits)
 
 
-Limits = tuple[NDArray[np.float64], NDArray[np.float64]]
+def _rising(heights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.maximum.accumulate(heights))
 
 
-def _bin_limits_of(table: Reconstruction, axis: int, values: Values | None) -> Limits | None:
-    """The ends of the bins, where the attribute has bins that stand for their middles."""
-    domain = table.attributes[axis].domain
-    return bin_limits(domain) if isinstance(domain, Bins) and values is None else None
-
-
-def _read(q: float, numbers: NDArray[np.float64], reached: NDArray[np.float64], inside: Limits | None) -> float:
-    """The inverse of the distribution function."""
-    if inside is None:
-        return float(numbers[min(int(np.searchsorted(reached, q - 1e-12)), len(numbers) - 1)])
-    lows, highs = inside
-    return float(np.interp(q, np.append(0.0, reached), np.append(lows[:1], highs)))
+def _crossing(points: NDArray[np.float64], heights: NDArray[np.float64], between: bool) -> float:
+    """The first point at which ``heights``, which never fall, reach zero; between two points by a straight line."""
+    place = int(np.searchsorted(heights, -1e-9 * max(float(np.abs(heights).max()), 1e-300)))
+    if place == 0 or place >= len(points) or not between:
+        return float(points[min(place, len(points) - 1)])
+    rise = heights[place] - heights[place - 1]
+    part = -heights[place - 1] / rise if rise > 0 else 1.0
+    return float(points[place - 1] + min(max(part, 0.0), 1.0) * (points[place] - points[place - 1]))

@@ -88,7 +88,7 @@ class Agreement(Block):
 
         The leading bits of a word decide almost always; only where they do not is it searched for.
         """
-        found = self._lookup[drawn >> drawn.dtype.type(self.width - _LOOKUP_BITS)]
+        found: NDArray[Any] = self._lookup[drawn >> drawn.dtype.type(self.width - _LOOKUP_BITS)]
         unclear = np.flatnonzero(found == len(self.sets))
         if len(unclear):
             found[unclear] = self._searched(drawn[unclear])

@@ -6,6 +6,7 @@ import click
 
 import pkanon as pk
 
+from .results import note
 from .shared import json_option, print_json, say
 
 
@@ -25,7 +26,10 @@ def command(release: str, first: str, second: str, level: float, as_json: bool) 
     \b
     Example: pkanon association out sex education
     """
-    found = pk.open_release(release).crosstab(first, second).association()
+    opened = pk.open_release(release)
+    found = opened.crosstab(first, second).association()
+    for line in opened.remarks:
+        note(line)
     limits = {
         name: (measure, measure.interval(level))
         for name, measure in (("cramers_v", found.cramers_v), ("mutual_information", found.mutual_information))
@@ -49,7 +53,7 @@ def command(release: str, first: str, second: str, level: float, as_json: bool) 
     p = found.p_value
     verdict = "related" if p < 1 - level else "not shown to be related"
     say(f"{first} and {second} are {verdict}: p = {p:.3g}" + (" (below any doubt)." if p < 1e-6 else "."))
-    say(f"  corrected chi-square {found.chi_square:.4g} on {found.degrees_of_freedom:.4g} degrees of freedom")
+    say(f"  corrected chi-square {found.chi_square:.4g} on {found.degrees_of_freedom} degrees of freedom")
     for name, words in (("cramers_v", "Cramer's V"), ("mutual_information", "mutual information (nats)")):
         measure, (low, high) = limits[name]
         say(f"  {words} {measure.value:.4g} ± {measure.standard_error:.2g} ({100 * level:g}%: {low:.4g} to {high:.4g})")

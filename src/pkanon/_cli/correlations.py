@@ -30,7 +30,10 @@ def command(
     """
     where = target(form, output)
     with progress_bar() as progress:
-        found = pk.open_release(release).correlations(*attributes, level=level, progress=progress)
+        opened = pk.open_release(release)
+        found = opened.correlations(*attributes, level=level, progress=progress)
+    for line in opened.remarks:
+        note(line)
     if chart is not None:
         pk.save_chart(found.chart(), chart)
         note(f"the chart is in {chart}.")

@@ -47,20 +47,24 @@ def command(
     with progress_bar() as progress:
         opened = pk.open_release(release)
         estimate = opened.crosstab(*attributes, method=method, about=about, weights=weights, progress=progress)
-        drawn = None if chart is None else estimate.chart(kind, level=level)
+        drawn = None if chart is None else estimate.chart(kind, level=level, given=given)
     options = {"level": level, "given": given}
     if where.path is None and where.form is None and estimate.counts.size > LARGEST_PRINTED:
         raise pk.InputError(
             f"The table has {estimate.counts.size:,} cells, too many to print; write it with -o FILE.parquet."
         )
-    if not deliver(estimate, where, **options):
-        _print(estimate, level, given)
     if drawn is not None and chart is not None:
         pk.save_chart(drawn, chart)
         note(f"the chart is in {chart}.")
-    if not where.form:
-        for line in opened.remarks:
-            note(line)
+    if not deliver(estimate, where, **options):
+        _print(estimate, level, given)
+    for line in opened.remarks:
+        note(line)
+    if estimate.convergence is not None and not estimate.convergence.converged:
+        note(
+            f"the most likely table was not reached in {estimate.convergence.passes:,} steps; its log-likelihood may be "
+            f"{estimate.convergence.gap:.3g} below the largest."
+        )
 
 
 def _print(estimate: pk.Estimate, level: float, given: tuple[str, ...]) -> None:
@@ -84,7 +88,10 @@ def _print(estimate: pk.Estimate, level: float, given: tuple[str, ...]) -> None:
         value, error, share_low, share_high = (number(None if s is None else 100 * s, digits=2) for s in shares)
         rows.append(
             [
-                *("(missing)" if row[name] is None else str(row[name]) for name in estimate.names),
+                *(
+                    "(missing)" if row[name] is None else str(row[name])
+                    for name in frame.columns[: len(estimate.names)]
+                ),
                 number(row["estimate"], digits=0),
                 number(row["std_error"], digits=0),
                 f"{low} to {high}",
@@ -97,8 +104,3 @@ def _print(estimate: pk.Estimate, level: float, given: tuple[str, ...]) -> None:
     print_cells(header, rows, len(estimate.names))
     say()
     say(estimate.caption(level)[:1].upper() + estimate.caption(level)[1:] + ".")
-    if estimate.convergence is not None and not estimate.convergence.converged:
-        note(
-            f"the most likely table was not reached in {estimate.convergence.passes:,} steps; its log-likelihood may be "
-            f"{estimate.convergence.gap:.3g} below the largest."
-        )

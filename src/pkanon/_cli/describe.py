@@ -7,6 +7,7 @@ import click
 import pkanon as pk
 
 from .results import deliver, estimate_options, note, number, output_options, print_cells, target
+from .shared import say
 
 
 @click.command()
@@ -14,6 +15,7 @@ from .results import deliver, estimate_options, note, number, output_options, pr
 @click.argument("attributes", nargs=-1)
 @estimate_options
 @click.option("--by", multiple=True, metavar="NAME", help="Within each value of this attribute; repeatable.")
+@click.option("--weights", metavar="COLUMN", help="A passed column of survey weights.")
 @output_options
 def command(
     release: str,
@@ -22,6 +24,7 @@ def command(
     about: str,
     level: float,
     by: tuple[str, ...],
+    weights: str | None,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -34,24 +37,27 @@ def command(
     """
     where = target(form, output)
     opened = pk.open_release(release)
-    found = opened.describe(*attributes, by=by, method=method, about=about, level=level)
+    found = opened.describe(*attributes, by=by, method=method, about=about, weights=weights, level=level)
+    for line in opened.remarks:
+        note(line)
     if deliver(found, where):
         return
     percent = f"{100 * level:g}"
     print_cells(
-        [*by, "attribute", "statistic", "value", "± s.e.", f"{percent}% interval"],
+        [*found.by, "attribute", "statistic", "value", "± s.e.", f"{percent}% interval", ""],
         [
             [
-                *("(missing)" if row[name] is None else row[name] for name in by),
+                *("(missing)" if row[name] is None else row[name] for name in found.by),
                 row["attribute"],
                 row["statistic"].replace("_", " "),
                 number(row["value"]),
                 number(row["std_error"]),
                 f"{number(row[f'low_{percent}'])} to {number(row[f'high_{percent}'])}",
+                row["flag"] or "",
             ]
             for row in found.to_polars().to_dicts()
         ],
         labels=len(by) + 2,
     )
-    for line in opened.remarks:
-        note(line)
+    say()
+    say(f"From {found.caption}. A bin counts as its middle.")

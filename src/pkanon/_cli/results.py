@@ -45,6 +45,15 @@ def estimate_options(command: Command) -> Command:
     return command
 
 
+def _format(context: click.Context, option: click.Parameter, given: bool) -> None:
+    """One of several flags for one thing: a second one is refused, not preferred."""
+    earlier = context.params.setdefault("form", None)
+    if given and earlier is not None:
+        raise pk.InputError(f"--{earlier} and --{option.name} exclude each other; choose one.")
+    if given:
+        context.params["form"] = option.name
+
+
 def output_options(command: Command) -> Command:
     """--csv, --json, --parquet and -o."""
     for option in (
@@ -54,9 +63,15 @@ def output_options(command: Command) -> Command:
             type=click.Path(),
             help="Write to this file (.csv, .json, .parquet), which must not exist.",
         ),
-        click.option("--parquet", "form", flag_value="parquet", help="Parquet, into the file named by -o."),
-        click.option("--json", "form", flag_value="json", help="JSON instead of a readable table."),
-        click.option("--csv", "form", flag_value="csv", help="CSV instead of a readable table."),
+        click.option(
+            "--parquet", is_flag=True, callback=_format, expose_value=False, help="Parquet, into the file named by -o."
+        ),
+        click.option(
+            "--json", is_flag=True, callback=_format, expose_value=False, help="JSON instead of a readable table."
+        ),
+        click.option(
+            "--csv", is_flag=True, callback=_format, expose_value=False, help="CSV instead of a readable table."
+        ),
     ):
         command = option(command)
     return command
@@ -77,6 +92,9 @@ def target(form: str | None, output: str | None) -> Target:
             raise pk.InputError("Parquet is not text; name a file with -o.")
         return Target(form, None)
     chosen = form or Path(output).suffix.removeprefix(".").lower()
+    ending = Path(output).suffix.removeprefix(".").lower()
+    if form is not None and ending in ("csv", "json", "parquet") and ending != form:
+        raise pk.InputError(f"--{form} does not go with {output}; leave the one out or rename the other.")
     if chosen not in ("csv", "json", "parquet"):
         raise pk.InputError(
             f"{output}: results are written as .csv, .json or .parquet; add --csv, --json or --parquet."

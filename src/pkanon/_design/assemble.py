@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 
 from .._blocks import LARGEST_AGREEMENT, Block, Retention
@@ -92,17 +93,11 @@ def error(blocks: Sequence[Block], units: Sequence[Unit], tables: Sequence[Table
 def _simple(
     units: Sequence[Unit], limit: Fraction, target: Target, fixed: Sequence[Block], joint: Callable[[], Unit]
 ) -> dict[str, list[Block]]:
-    found: dict[str, list[Block]] = {}
-    for name, split, of in (
-        ("equal-rho", equal_rho, lambda: units),
-        ("equal-epsilon", equal_epsilon, lambda: units),
-        ("joint", equal_epsilon, lambda: [joint()]),
-    ):
-        try:
-            found[name] = list(retention_blocks(of(), split, limit, target, fixed))
-        except TargetError:
-            if name == "equal-rho":
-                raise
+    found: dict[str, list[Block]] = {"equal-rho": list(retention_blocks(units, equal_rho, limit, target, fixed))}
+    with suppress(TargetError):
+        found["equal-epsilon"] = list(retention_blocks(units, equal_epsilon, limit, target, fixed))
+    with suppress(TargetError):
+        found["joint"] = list(retention_blocks([joint()], equal_epsilon, limit, target, fixed))
     return found
 
 
@@ -126,8 +121,7 @@ def _paper_rho(units: Sequence[Unit], epsilon: float) -> float:
     return odds / (1 + odds)
 
 
-def _mask(units: Sequence[Unit], table: Sequence[str] | str) -> int:
-    names = (table,) if isinstance(table, str) else table
+def _mask(units: Sequence[Unit], names: Sequence[str]) -> int:
     known = [name for unit in units for name in unit.attributes]
     for name in names:
         if name not in known:
@@ -142,9 +136,8 @@ def _contradiction(units: Sequence[Unit], epsilon: float, floor: Mapping[tuple[s
         cells = math.prod(unit.size for number, unit in enumerate(units) if mask >> number & 1)
         most = 1 / math.sqrt(1 + alone(cells, epsilon) * cells / (cells - 1))
         if least > most:
-            name = table if isinstance(table, str) else " x ".join(table)
             return (
-                f"The floor {least:g} for {name} cannot be met: with this budget at most {most:.4g} is possible, were nothing "
+                f"The floor {least:g} for {' x '.join(table)} cannot be met: with this budget at most {most:.4g} is possible, were nothing "
                 "else kept. Lower it, or ask for less privacy."
             )
     return "The floors cannot all be met with this budget, though each of them could alone. Lower some of them."

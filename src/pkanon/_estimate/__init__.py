@@ -4,7 +4,7 @@ from .channel import Channel
 from .em import Convergence, maximum_likelihood
 from .interval import normal_quantile
 from .quantity import Quantity
-from .reconstruction import ABOUT, METHODS, About, Method, Reconstruction, Shares
+from .reconstruction import ABOUT, METHODS, About, Method, Reconstruction, Shares, as_names
 from .simplex import nearest
 from .tabulate import LARGEST_TABLE, tabulate
 
@@ -19,6 +19,7 @@ __all__ = [
     "Quantity",
     "Reconstruction",
     "Shares",
+    "as_names",
     "maximum_likelihood",
     "nearest",
     "normal_quantile",

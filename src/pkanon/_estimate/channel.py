@@ -31,6 +31,8 @@ class Channel:
         if not names:
             raise InputError("A table needs at least one attribute.")
         for name in names:
+            if not isinstance(name, str):
+                raise InputError(f"A table is asked for by the names of its attributes, not by {name!r}.")
             if name not in known:
                 raise InputError(f"The release has no randomised attribute '{name}'. {did_you_mean(name, known)}")
         if len(set(names)) != len(names):

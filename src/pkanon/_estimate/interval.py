@@ -87,7 +87,7 @@ class Moments:
 
 def normal_quantile(level: float) -> float:
     """z with ``level`` of a normal distribution between -z and z."""
-    if not (isinstance(level, (int, float)) and 0 < level < 1):
+    if not (isinstance(level, (int, float)) and level > 0 and (1 + level) / 2 < 1):
         raise InputError(f"A confidence level lies between 0 and 1, such as 0.95; it cannot be {level}.")
     return NormalDist().inv_cdf((1 + level) / 2)
 

@@ -44,6 +44,7 @@ class Quantity:
     weights: Counts = field(repr=False)
     variance_of: Callable[[Counts], float] = field(repr=False)
     scale: Scale = "plain"
+    bounds: tuple[float, float] = (-math.inf, math.inf)
 
     @cached_property
     def standard_error(self) -> float:
@@ -61,11 +62,16 @@ class Quantity:
             low, high = back(middle - width), back(middle + width)
         except (ArithmeticError, ValueError):  # on or over the border of its scale: say so on the plain one
             low, high = self.unbiased - z * error, self.unbiased + z * error
-        return min(low, self.value), max(high, self.value)
+        smallest, largest = self.bounds
+        return max(min(low, self.value), smallest), min(max(high, self.value), largest)
 
     def on(self, scale: Scale) -> Quantity:
         """The same number with intervals on another scale."""
         return replace(self, scale=scale)
+
+    def within(self, low: float, high: float) -> Quantity:
+        """The same number, known to lie between two bounds: noise may have carried the estimate beyond them."""
+        return replace(self, value=min(max(self.value, low), high), bounds=(low, high))
 
     def sqrt(self) -> Quantity:
         """Its square root; not a number where it is negative."""

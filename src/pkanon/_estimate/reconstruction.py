@@ -276,6 +276,10 @@ class Reconstruction:
             return self._unsampled * variance if self.about == "population" else variance
         return self._variance_nearby(weights, carried)
 
+    def variances_of(self, weights: Counts) -> Counts:
+        """The variances of several linear functions, one per entry of the first axis."""
+        return np.array([self.variance_of(one) for one in weights])
+
     def covariance(self, weights: Counts) -> Counts:
         """The covariance matrix of several linear functions, one per entry of the first axis; may be indefinite."""
         carried = self.channel.inverse_transpose(weights).reshape(len(weights), -1)
@@ -300,6 +304,7 @@ class Reconstruction:
 
     def shares(self, given: Sequence[str] = (), level: float = 0.95) -> Shares:
         """Each cell's share of the people with the same values of ``given``; of all people if none is named."""
+        given = as_names(given)
         for name in given:
             if name not in self.names:
                 raise InputError(f"The table has no attribute '{name}'. {did_you_mean(name, self.names)}")
@@ -309,12 +314,13 @@ class Reconstruction:
             low, high = (limit * scale for limit in self.interval(level))
             return Shares(self.counts * scale, self.standard_errors * abs(scale), low, high, np.ones(low.shape, bool))
         below, exact = self._marginal(self.counts, given), self._marginal(self.unbiased, given)
-        limits = self._limits_of(level)
+        possible = self.method != "inverse"
+        limits = self._limits_of(level, possible=possible)
         common = self._covered(self.names, given, self.unbiased, exact)
         if given:
             group = self.marginal(*(name for name in self.names if name in given))
             spread = group.standard_errors.reshape(below.shape)
-            low, high = (limit.reshape(below.shape) for limit in group._limits_of(level))
+            low, high = (limit.reshape(below.shape) for limit in group._limits_of(level, possible=possible))
         else:
             spread = np.sqrt(np.maximum(self._covered((), (), exact, exact), 0.0))
             low, high = wald(exact, spread, level)
@@ -325,9 +331,10 @@ class Reconstruction:
             variance = errors**2 - 2 * share * common + share**2 * spread**2
             share_error = np.sqrt(np.maximum(variance, 0.0)) / np.abs(below)
             correlation = np.clip(np.nan_to_num(common / (errors * spread)), -1.0, 1.0)
-        low, high, bounded = ratio(
-            self.unbiased, limits, np.broadcast_to(exact, errors.shape), group_limits, correlation
-        )
+        above, beneath = self.unbiased, np.broadcast_to(exact, errors.shape)
+        if possible:
+            above, beneath = (np.clip(centre, 0.0, self.total) for centre in (above, beneath))
+        low, high, bounded = ratio(above, limits, beneath, group_limits, correlation)
         low, high = np.where(bounded, low, 0.0), np.where(bounded, high, 1.0)
         if self.method != "inverse":
             low, high = np.fmin(np.clip(low, 0.0, 1.0), share), np.fmax(np.clip(high, 0.0, 1.0), share)
@@ -362,6 +369,11 @@ class Shares:
     low: Counts
     high: Counts
     bounded: NDArray[np.bool_]
+
+
+def as_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of attributes; a single one need not be in a list."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _marginal_of(counts: Counts, names: list[str], kept: list[str]) -> Counts:

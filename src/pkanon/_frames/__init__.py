@@ -21,7 +21,7 @@ from .draft import Draft, draft_schema
 from .encode import Encoded, encode
 from .groups import count_rows, smallest_group
 from .output import as_kind, write_csv, write_parquet
-from .results import Tabular, json_rows
+from .results import Tabular, free_names, json_rows
 from .source import Kind
 from .textopen import TextFormat
 from .weights import column_as_weights
@@ -38,6 +38,7 @@ __all__ = [
     "decode",
     "draft_schema",
     "encode",
+    "free_names",
     "json_rows",
     "smallest_group",
     "wide_types",

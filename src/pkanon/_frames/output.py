@@ -8,6 +8,7 @@ the disk, not the table.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -27,6 +28,8 @@ def as_kind(frame: pl.DataFrame, kind: Kind) -> object:
 
     The library is imported here: whoever passed in one of its tables has it.
     """
+    if kind != "polars" and importlib.util.find_spec(kind) is None:
+        raise EnvironmentFailure(f"The package {kind} is not installed here; install it, or take polars.")
     return guarded(f"The table cannot be turned into one of {kind}; save it instead.", _MAKERS[kind], frame)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,10 @@ class Tabular(ABC):
         """As :meth:`to_polars`, in pyarrow."""
         return as_kind(self.to_polars(*args, **kwargs), "pyarrow")
 
+    def __str__(self) -> str:
+        with pl.Config(tbl_rows=60, tbl_cols=20, tbl_hide_dataframe_shape=True, tbl_width_chars=160):
+            return str(self.to_polars())
+
     def save(self, path: str | Path, *, format: str | None = None, **kwargs: Any) -> None:
         """Write the table to a file that does not exist yet: csv, json or parquet, by its ending if not said."""
         chosen = format or Path(path).suffix.removeprefix(".").lower()
@@ -60,6 +65,17 @@ class Tabular(ABC):
         buffer = io.BytesIO()
         frame.write_parquet(buffer)
         return buffer.getvalue()
+
+
+def free_names(names: Iterable[str], taken: Collection[str]) -> dict[str, str]:
+    """Names of columns that do not collide with those of results: an underscore is added where they would."""
+    chosen: dict[str, str] = {}
+    for name in names:
+        free = name
+        while free in taken or free in chosen.values():
+            free += "_"
+        chosen[name] = free
+    return chosen
 
 
 def json_rows(frame: pl.DataFrame) -> list[dict[str, Any]]:

@@ -109,7 +109,8 @@ def _with_limits(evaluation: Evaluation, expression: Expression, z: float, level
     unbiased = replace(evaluation, table=replace(table, method="inverse", counts=table.unbiased)).measure(expression)
     error = evaluation.grouped.errors(unbiased.slopes)
     low, high = unbiased.value - z * error, unbiased.value + z * error
-    return [measured.value, error, np.fmin(low, measured.value), np.fmax(high, measured.value)]
+    # np.minimum keeps NaN: what has no error has no limits either
+    return [measured.value, error, np.minimum(low, measured.value), np.maximum(high, measured.value)]
 
 
 def _chosen(query: Query, evaluation: Evaluation) -> NDArray[np.intp]:
@@ -164,6 +165,8 @@ def _notes(query: Query, table: Estimate, level: float, *, nulls: bool) -> list[
         notes.append(f"Unlisted values of '{name}' are neither above nor below a number: like missing ones.")
     if query.having is not None or query.order or query.limit is not None or query.offset:
         notes.append("HAVING, ORDER BY and LIMIT choose by noisy estimates.")
+    if table.convergence is not None and not table.convergence.converged:
+        notes.append(f"The most likely table was not quite reached in {table.convergence.passes:,} steps.")
     if nulls:
         notes.append("A mean or ratio is null where its estimated denominator is not positive.")
     return notes

@@ -42,7 +42,7 @@ def bars(cells: Cells, caption: str) -> Chart:
     }
     if group is not None:
         places[f"{line}Offset"] = {"field": f"a{group}", "type": "nominal", **order(cells.labels[group])}
-    people = {"type": "quantitative", "title": "people", "axis": axis(format=COUNT, tickCount=6)}
+    people = {"type": "quantitative", "title": cells.measure, "axis": axis(format=COUNT, tickCount=6)}
 
     base = alt.Chart(cells.data).encode(tooltip=cells.tooltip())
     bar = base.mark_bar().encode(

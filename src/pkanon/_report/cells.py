@@ -31,15 +31,16 @@ _LINE = 5.1
 
 @dataclass(frozen=True)
 class Cells:
-    """Rows with safe field names, the labels of each attribute in order, and the level of the intervals."""
+    """Rows with safe field names, the labels of each attribute in order, the level of the intervals, and what is counted."""
 
     names: tuple[str, ...]
     labels: tuple[list[str], ...]
     rows: list[dict[str, Any]]
     level: str
+    measure: str = "people"
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, names: Sequence[str]) -> Cells:
+    def of(cls, frame: pl.DataFrame, names: Sequence[str], measure: str = "people") -> Cells:
         results = [name for name in frame.columns if name not in names]
         low, high = (next(name for name in results if name.startswith(start)) for start in ("low_", "high_"))
         columns: dict[str, list[Any]] = {f"a{i}": _texts(frame[name]) for i, name in enumerate(names)}
@@ -59,7 +60,7 @@ class Cells:
             row["status"] = NEAR if "near zero" in (row["flag"] or "") else CLEAR
             row["impossible"] = row["flag"] == "impossible"
             row["relative_error"] = _relative(row["std_error"], row["estimate"])
-        return cls(tuple(names), labels, rows, low.removeprefix("low_"))
+        return cls(tuple(names), labels, rows, low.removeprefix("low_"), measure)
 
     @property
     def sizes(self) -> list[int]:

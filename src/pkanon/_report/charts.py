@@ -36,15 +36,20 @@ GROUPED_CELLS, GROUPS = 60, 6
 """Two attributes are shown as bars up to here; beyond, bars are too thin or colours too many to compare."""
 
 
-def crosstab_chart(frame: pl.DataFrame, names: Sequence[str], kind: str | None, caption: str) -> Chart:
-    """A chart of ``Estimate.to_polars()``; ``names`` are its attributes, ``kind`` is None, ``bars`` or ``heat``."""
+def crosstab_chart(
+    frame: pl.DataFrame, names: Sequence[str], kind: str | None, caption: str, measure: str = "people"
+) -> Chart:
+    """A chart of ``Estimate.to_polars()``; ``names`` are its attributes, ``kind`` is None, ``bars`` or ``heat``.
+
+    ``measure`` is what its column ``estimate`` counts.
+    """
     _check(len(names), kind)
     if frame.height > MAX_CELLS:
         raise InputError(
             f"A chart shows at most {MAX_CELLS:,} cells, and this table has {frame.height:,}; "
             "tabulate fewer attributes, or coarser ones."
         )
-    cells = Cells.of(frame, names)
+    cells = Cells.of(frame, names, measure)
     if (kind or _fitting(cells)) == "heat":
         return heat(cells, caption)
     if len(names) == 2 and min(cells.sizes) > len(COLOURS):

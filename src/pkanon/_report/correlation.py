@@ -62,7 +62,9 @@ def correlation_chart(frame: pl.DataFrame, caption: str) -> Chart:
     ]
     if printed:
         ink = alt.when("abs(datum.value) > 0.65").then(alt.value("white")).otherwise(alt.value(INK))
-        layers.append(base.mark_text(fontSize=11).encode(text=alt.Text(field="text", type="nominal"), color=ink))
+        for field, size, up in (("text", 11, -5), ("error_text", 9, 8)):
+            written = base.mark_text(fontSize=size, dy=up).encode(text=alt.Text(field=field, type="nominal"), color=ink)
+            layers.append(written)
     unsigned = any(row["measure"] == MEASURES["cramers_v"] for row in rows)
     notes = ["V: Cramer's V, which has no sign."] if unsigned and printed else []
     title = heading("How strongly attributes go together", caption, notes, side + 100)
@@ -73,6 +75,7 @@ def _row(row: dict[str, Any], low: str, high: str) -> dict[str, Any]:
     value, measure = finite(row["value"]), row["measure"]
     # a minus sign is as wide as a plus, a hyphen is not
     text = "" if value is None else f"{value:.2f}".replace("-", "−")
+    error = finite(row["std_error"])
     return {
         "first": str(row["first"]),
         "second": str(row["second"]),
@@ -82,6 +85,7 @@ def _row(row: dict[str, Any], low: str, high: str) -> dict[str, Any]:
         "low": finite(row[low]),
         "high": finite(row[high]),
         "text": f"V {text}" if text and measure == "cramers_v" else text,
+        "error_text": "" if error is None or not text else f"± {error:.2f}",
     }
 
 

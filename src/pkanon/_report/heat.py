@@ -58,7 +58,7 @@ def _layers(base: alt.Chart, cells: Cells, step_x: float, step_y: float, *, prin
     colour = alt.Color(
         field="estimate",
         type="quantitative",
-        title="people",
+        title=cells.measure,
         scale=alt.Scale(scheme=scheme, domain=[0, top if top > 0 else 1], clamp=True),
         legend=legend(format=COUNT),
     )
