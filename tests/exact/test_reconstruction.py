@@ -19,7 +19,7 @@ from scipy.optimize import brentq, minimize
 import pkanon as pk
 from pkanon._blocks import Retention
 from pkanon._estimate import LARGEST_TABLE, Channel, Reconstruction, maximum_likelihood, nearest, tabulate
-from pkanon._estimate.interval import normal_quantile, ratio, wald
+from pkanon._estimate.interval import Moments, honest, normal_quantile, ratio, wald
 from pkanon._estimate.tabulate import PIECE, check_size
 from pkanon._schema import code_dtype
 
@@ -376,6 +376,84 @@ def test_limits_of_sparse_cells_solve_the_score_equation(name, about, seed):
     assert solved > 20
 
 
+@pytest.mark.parametrize(
+    ("expected", "error", "used"),
+    [
+        (19.9, 8.0, math.sqrt((64 + 100) / 2)),  # scarce, and the model says more than the rows do: the mean of both
+        (20.0, 8.0, 8.0),
+        (19.9, 12.0, 12.0),  # the rows say more: they are believed
+        (0.5, 10.0, 10.0),
+    ],
+)
+def test_an_error_is_steadied_where_released_rows_are_scarce(expected, error, used):
+    """No person in the cell, 100 elsewhere with a variance of 1 each, no skewness, and steps of 1."""
+    one = np.ones(1)
+    moments = Moments(one, expected * one, one, 0 * one, 2 * one, 4 * one, total=100.0, sampled=False)
+    low, high = honest(5 * one, error * one, 0 * one, moments, 0.9)
+    z = normal_quantile(0.9)
+    assert (low[0], high[0]) == pytest.approx((5 - z * used, 5 + z * used), rel=1e-12)
+
+
+def test_scarce_cells_of_a_table_are_steadied_with_the_variance_of_the_nearest_table(seed):
+    """Of two attributes, so that what skews an estimate to both sides nearly cancels; from dense matrices."""
+    blocks = (Retention(unit_of(4), 2**32 * 9 // 40, 32), Retention(unit_of(5, names="b"), 2**32 * 9 // 50, 32))
+    a = dense_of(blocks)
+    b = np.linalg.inv(a)
+    z, steadied, plain = normal_quantile(0.95), 0, 0
+    for number in range(4):
+        table = drawn(blocks, ("a", "b"), 320, seed + number)
+        people = table.nearest_whole.ravel()
+        expected, variance = a.T @ people, (a.T @ people) @ b**2 - people
+        low, high = table.interval()
+        cells = score_distance(blocks, ("a", "b"), table, 0.95)
+        for j, (cell, distance) in enumerate(cells):
+            if distance is not None:
+                continue
+            square = table.standard_errors[cell] ** 2
+            if expected[j] < 20 and variance[j] > square:
+                square, steadied = (square + variance[j]) / 2, steadied + 1
+            else:
+                plain += 1
+            reach = z * math.sqrt(square)
+            limits = (table.counts[cell] - reach, table.counts[cell] + reach)
+            assert (low[cell], high[cell]) == pytest.approx(limits, rel=1e-9)
+    assert steadied > 5
+    assert plain > 5
+
+
+def test_limits_without_negative_cells_are_those_of_the_nearest_possible_estimate():
+    """Far below zero: the interval of a zero estimate, cut off at zero. Above the total likewise."""
+    block = Retention(unit_of(4), 2**29, 32)  # q = 1/8, rho = 1/2
+    z = normal_quantile(0.95)
+    table = reconstruct((block,), [(1,)] * 300 + [(2,)] * 350 + [(3,)] * 350, ("a",), method="simplex")
+    inverse = replace(table, method="inverse", counts=table.unbiased)
+    assert table.unbiased[0] == pytest.approx(-250)  # (0 - 1000/8) / (1/2)
+    assert inverse.interval()[1][0] < 0
+    low, high = table.interval()
+    # (B o B)^T y - B^T y: every row adds (q/rho)^2 = 1/16
+    assert table.standard_errors[0] == pytest.approx(math.sqrt(1000 / 16 + 250))
+    assert (low[0], high[0]) == pytest.approx((0, z * math.sqrt(1000 / 16 + 250)))
+    for i in (1, 2, 3):
+        assert low[i] == pytest.approx(min(inverse.interval()[0][i], table.counts[i]))
+        assert high[i] == pytest.approx(max(inverse.interval()[1][i], table.counts[i]))
+    everybody = reconstruct((block,), [(0,)] * 1000, ("a",), method="simplex")
+    assert everybody.unbiased[0] > 1000
+    low, high = everybody.interval()
+    assert high[0] == 1000
+    assert low[0] < 1000 - z * everybody.standard_errors[0] / 2  # around the total, not around what is beyond it
+    np.testing.assert_array_equal(low[1:], 0)
+
+
+def test_a_sparse_cell_far_below_zero_has_the_score_interval_of_zero():
+    block = Retention(unit_of(4), 2**29, 32)
+    table = reconstruct((block,), [(1,)] * 7 + [(2,)] * 7 + [(3,)] * 7, ("a",), method="simplex")
+    low, high = table.interval()
+    (_, distance), *_ = score_distance((block,), ("a",), table, 0.95)
+    assert distance is not None
+    assert low[0] == 0
+    assert 0 - high[0] == pytest.approx(distance(high[0], -1.0), rel=1e-4)
+
+
 # --- variances of linear functions, quantities, shares ---------------------------------------------------------
 
 
@@ -417,6 +495,21 @@ def test_a_linear_function_with_a_negative_estimated_variance_has_that_of_the_ne
                 carried = np.linalg.inv(a) @ t
                 assert table.variance_of(w) == pytest.approx(float((a.T @ x) @ carried**2 - x @ t**2), rel=1e-9)
     assert found
+
+
+@pytest.mark.parametrize("about", ["table", "population"])
+@pytest.mark.parametrize("name", ["two attributes", "joint, forbidden", "matrix on a bundle, marginal"])
+def test_weights_of_two_make_variances_fourfold(name, about, seed):
+    """Also where the nearest table stands in: twice as many people of each kind, and each counts twice."""
+    blocks, names, _ = CASES[name]
+    plain, double = (drawn(blocks, names, 5, seed, about=about, weights=w) for w in (None, np.full(5, 2.0)))
+    assert double.weighted
+    for w in functions(plain.counts.shape, seed):
+        carried = plain.channel.inverse_transpose(w[None])[0]
+        nearby = plain._variance_nearby(w, carried)
+        assert nearby > 0
+        assert double._variance_nearby(w, carried) == pytest.approx(4 * nearby, rel=1e-9)
+        assert double.variance_of(w) == pytest.approx(4 * plain.variance_of(w), rel=1e-9)
 
 
 def differentiated(table, of, step=1e-4):

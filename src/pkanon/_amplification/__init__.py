@@ -34,6 +34,8 @@ _EXACT = 1000
 """Atoms up to which the law of a single pair is used as it is."""
 _SPACING = 0.03
 """Distance of neighbouring nodes, relative to |x|: splitting adds at most 0.03^2 / 4 of the variance, 1e-4 of eps."""
+_NEGLIGIBLE, _HOPELESS = 1e-9, 150.0
+"""A local eps that floats can tell from 0, and whose square they can hold; others are returned as they are."""
 _PRECISION = 1e-6
 """How closely the search encloses eps, relative to it."""
 
@@ -49,9 +51,8 @@ def central_epsilon(blocks: Sequence[Block], records: int, delta: float) -> floa
     _check(blocks, records)
     if not 0 < delta < 1:
         raise TargetError(f"delta = {delta}: it must lie between 0 and 1, both excluded.")
-    ratio = total_epsilon_ratio(blocks)
-    local = log_above(ratio)
-    if ratio is None or ratio == 1:
+    local = log_above(total_epsilon_ratio(blocks))
+    if not _NEGLIGIBLE < local < _HOPELESS:
         return local
     blanket = Blanket.of(blocks)
     # delta of each pair falls as eps grows: a pair that is met at some eps stays met at every larger one.
@@ -63,7 +64,7 @@ def central_epsilon(blocks: Sequence[Block], records: int, delta: float) -> floa
             if epsilon >= local:
                 return local
             watch = _Watch(blanket, records, epsilon)
-            watch.delta(law, delta)
+            watch.delta(law, 0.0)
     return min(epsilon, local)
 
 
@@ -72,11 +73,11 @@ def central_delta(blocks: Sequence[Block], records: int, epsilon: float) -> floa
     _check(blocks, records)
     if not epsilon >= 0:
         raise TargetError(f"epsilon = {epsilon}: it must not be negative.")
-    ratio = total_epsilon_ratio(blocks)
-    if ratio is None:
-        return 1.0
-    if epsilon >= log_above(ratio):
-        return 0.0
+    local = log_above(total_epsilon_ratio(blocks))
+    if epsilon >= local:
+        return 0.0 if local < math.inf else 1.0
+    if not _NEGLIGIBLE < local < _HOPELESS:
+        return min(2 * local, 1.0)  # at most e^local - 1
     blanket = Blanket.of(blocks)
     watch, worst = _Watch(blanket, records, epsilon), 0.0
     for law in blanket.laws():
@@ -87,12 +88,12 @@ def central_delta(blocks: Sequence[Block], records: int, epsilon: float) -> floa
 def central_lower(blocks: Sequence[Block], records: int, delta: float) -> float:
     """An eps below which (eps, delta) is false, so that the distance to :func:`central_epsilon` can be seen.
 
-    0 where nothing better is cheap: more than 6 units beside matrices, or matrices with more than 4096 cells in all.
+    0 where nothing better is cheap, which is so from 9 units on, or with large matrices.
     """
     _check(blocks, records)
     if not 0 < delta < 1:
         raise TargetError(f"delta = {delta}: it must lie between 0 and 1, both excluded.")
-    return _lower(blocks, records, delta)
+    return min(_lower(blocks, records, delta), log_above(total_epsilon_ratio(blocks)))
 
 
 def _check(blocks: Sequence[Block], records: int) -> None:
@@ -116,7 +117,7 @@ def _search(law: Law, blanket: Blanket, records: int, delta: float, low: float, 
     """
 
     def height(epsilon: float) -> float:
-        reached = _Watch(blanket, records, epsilon).delta(law, 0.0)
+        reached = _Watch(blanket, records, epsilon).delta(law, delta)
         return math.sqrt(-math.log(min(max(reached, 1e-300), 1.0)))
 
     goal = math.sqrt(-math.log(delta))
@@ -162,12 +163,12 @@ class _Watch:
         """A bound for this pair; if it is no more than ``enough``, perhaps not the best one."""
         factor = math.exp(self.epsilon)
         x, size, p = law.a - factor * law.b, law.a + factor * law.b, law.p
-        if x.max() <= 0:
-            return 0.0
-        if self.blanket.pairs == 1 and len(x) <= _EXACT:
-            return self._bound(x, p, size)
+        if x.max() <= 0 or (self.blanket.pairs == 1 and len(x) <= _EXACT):
+            return self._bound(x, p, size, enough)
         if self.nodes is None:
-            self.nodes = _nodes(factor, self.blanket.ratio, math.sqrt(float(p @ x**2)))
+            first = self.blanket.first
+            scale = math.sqrt(float(first.p @ (first.a - factor * first.b) ** 2))
+            self.nodes = _nodes(factor, self.blanket.ratio, scale)
         weights = _split(x, p, self.nodes)
         curve = _excess(self.nodes, weights)
         # sums of positive numbers: off by at most as many last bits as there are terms
@@ -178,13 +179,14 @@ class _Watch:
                 return reached + slack
         used = weights > 0
         sizes = _split(x, p * size, self.nodes)[used] / weights[used]
-        reached = self._bound(self.nodes[used], weights[used], sizes)
+        reached = self._bound(self.nodes[used], weights[used], sizes, enough)
         if len(self.known) < 16:
             self.known.append((curve, reached))
         return reached
 
-    def _bound(self, x: Vector, p: Vector, size: Vector) -> float:
-        return positive_part(x, p, size, self.blanket.gamma, self.records) / self.records * (1 + 1e-12)
+    def _bound(self, x: Vector, p: Vector, size: Vector, enough: float) -> float:
+        n = self.records
+        return positive_part(x, p, size, self.blanket.gamma, n, enough * n * (1 - 1e-9)) / n * (1 + 1e-12)
 
 
 def _nodes(factor: float, ratio: float, scale: float) -> Vector:

@@ -22,7 +22,7 @@ from .._blocks import Agreement, Block, Matrix, Retention
 
 Vector = NDArray[np.float64]
 
-LARGEST_CLASSES = 4096  # 4^6
+LARGEST_CLASSES = 4**8
 _LARGEST_PERIOD = 2**19
 _WIDTH = 18
 """The period of the sum, in standard deviations."""
@@ -37,6 +37,8 @@ def central_lower(blocks: Sequence[Block], records: int, delta: float) -> float:
         return 0.0
     rows = reduce(_product, map(_rows, blocks))
     rows = rows[:, rows.any(axis=0)]
+    if np.allclose(rows[0], rows[1], rtol=1e-9, atol=0):
+        return 0.0
     best = 0.0
     for _ in range(2):  # first with the scores for eps = 0, then with those for the eps found
         with_u, with_v, error = _laws(rows, records, best)
@@ -56,7 +58,7 @@ def _rows(block: Block) -> Vector:
     counts = [[1, 1, min(unit.size - 2, 1), max(unit.size - 3, 0)] for unit in block.units]
     codes = np.indices([4] * len(block.units)).reshape(len(block.units), -1)
     cells = np.prod([np.array(count, float)[code] for count, code in zip(counts, codes)], axis=0)
-    private = [[row if row < 2 or not count[2] else 2 for count in counts] for row in (0, 1)]
+    private = [[row] * len(counts) for row in (0, 1)]
     others = [[2 if count[2] else row for count in counts] for row in (0, 1)]
     chances = _cell_chances(block)
     rows = []
@@ -86,14 +88,14 @@ def _matrix_rows(block: Matrix) -> Vector:
     distance = [[float(((a - b) ** 2 / floor).sum()) for b in dense] for a in dense]
     u, v = np.unravel_index(int(np.argmax(distance)), (len(dense), len(dense)))
     x = int(np.argmax(((dense[u] - dense[v]) ** 2 / np.maximum(dense, 1e-9)).sum(axis=1)))
-    return dense[[u, v, x, x]]
+    return dense[[int(u), int(v), x, x]]
 
 
 def _laws(rows: Vector, records: int, epsilon: float) -> tuple[Vector, Vector, float]:
     """The laws of the sum with u and with v, and a bound on the errors of all their entries together."""
     with_u, with_v, *others = rows
     background = (others[0] + others[1]) / 2
-    score = (with_u - math.exp(epsilon) * with_v) / np.maximum(background, 1e-300)
+    score = (with_u - math.exp(epsilon) * with_v) / np.maximum(background, 1e-9)
     score = np.clip(score - background @ score, *_reach(score, background))
     numbers, period = _whole_numbers(score, background, records)
     shares = [(records - 1) // 2, records - 1 - (records - 1) // 2]

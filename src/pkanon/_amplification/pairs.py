@@ -23,6 +23,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,11 @@ class Blanket:
     def pairs(self) -> int:
         """How many laws there are."""
         return math.prod(part.pairs for part in self.parts)
+
+    @cached_property
+    def first(self) -> Law:
+        """The law of a pair that is likely to be among the worst."""
+        return next(self.laws())
 
     def laws(self) -> Iterator[Law]:
         """The law of every pair that can be the worst; pairs that differ in most units come first."""
@@ -184,7 +190,8 @@ def _agreement(block: Agreement) -> Iterator[Law]:
             with_v = np.add.outer(np.array(v, np.uint16), with_v).ravel()
             p = np.multiply.outer(np.array(q), p).ravel()
         if len(values) ** 2 < len(p):  # f takes few values: count pairs of them
-            together = np.bincount(kinds[with_u] * len(values) + kinds[with_v], p, len(values) ** 2)
+            kind = kinds[with_u] * len(values) + kinds[with_v]
+            together = np.asarray(np.bincount(kind, p, len(values) ** 2), float)
             a, b = np.divmod(np.arange(len(values) ** 2), len(values))
             yield Law(values[a], values[b], together).positive()
         else:

@@ -32,49 +32,64 @@ _CUT = 4.5
 """tau theta_K: the first frequency left out is damped by e^(-4.5^2 / 2) = 4e-5, and divided by K."""
 _WORK = 2**20
 """Sines and cosines per bound; some ten milliseconds."""
-_FEWEST, _MOST = 2**10, 2**15
+_ROUGH, _FEWEST, _MOST = 2**7, 2**10, 2**13
+"""Frequencies; 2^7 are enough for 1% of delta when the sum is near normal."""
 _TINY = 1e-300
 """A positive number that underflows is reported as this."""
 
 
-def positive_part(x: Vector, p: Vector, size: Vector, gamma: float, records: int) -> float:
-    """A number not below E[S_+]. ``size``: the magnitude of the numbers whose difference each x is."""
-    top = float(x.max())
-    if top <= 0:
-        return 0.0
-    simple = records * gamma * float(p @ np.maximum(x, 0)) * (1 + 1e-12)  # (sum x)_+ <= sum x_+
-    n = float(records)
-    t = _saddle(x, p, gamma, n, top)
-    tilted = p * np.exp(t * x)
-    base = 1 + gamma * float(p @ np.expm1(t * x))
-    log_f = _log_f(t, x, p, gamma, n)
-    if log_f < -650:
-        return min(simple, max(_TINY, math.exp(max(log_f + 40, -700)) / t))
-    period = _period(t, log_f, x, p, gamma, n, top)
-    count = int(min(max(_WORK // len(x), _FEWEST), _MOST))
-    tau = _CUT * period / (2 * math.pi * count)
+def positive_part(x: Vector, p: Vector, size: Vector, gamma: float, records: int, enough: float = 0.0) -> float:
+    """A number not below E[S_+]; if it is no more than ``enough``, perhaps a rough one.
 
+    ``size``: the magnitude of the numbers whose difference each x is.
+    """
+    top, n = float(x.max()), float(records)
+    if top <= 0:  # so is S, unless x was rounded to 0
+        blur = 2.0**-50 * float(size.max())
+        return n * gamma * blur if top > -blur else 0.0
+    t = _saddle(x, p, gamma, n, top)
+    log_f = _log_f(t, x, p, gamma, n)
+    rounding = _rounding(p * np.exp(t * x), size, gamma / (1 + gamma * float(p @ np.expm1(t * x))), n)
+    # (sum x)_+ <= sum x_+, and s_+ <= e^(ts) / (et)
+    best = n * gamma * float(p @ np.maximum(x, 0)) * (1 + 1e-12)
+    best = min(best, max(math.exp(max(log_f + rounding * t, -690.0)) / (math.e * t) * (1 + 1e-9), _TINY))
+    if log_f < -650:
+        return best
+    period = _period(t, log_f, x, p, gamma, n, top)
+    for count in (_ROUGH, int(min(max(_WORK // len(x), _FEWEST), _MOST))):
+        if best > enough:
+            best = min(best, _fourier(x, p, gamma, n, t, log_f, rounding, period, count))
+    return best
+
+
+def _fourier(
+    x: Vector, p: Vector, gamma: float, n: float, t: float, log_f: float, rounding: float, period: float, count: int
+) -> float:
+    """The sum over ``count`` frequencies on each side of 0, and what it may be short of."""
+    tilted = p * np.exp(t * x)
+    scale = gamma / (1 + gamma * float(p @ np.expm1(t * x)))
+    tau = _CUT * period / (2 * math.pi * count)
     total, error = 0.0, 0.0
-    rounding = _rounding(tilted, size, gamma / base, n)
-    step = max(1, 2**19 // len(x))
+    step = max(1, 2**17 // len(x))  # arrays that stay in the cache
     for start in range(0, count + 1, step):
         theta = 2 * math.pi / period * np.arange(start, min(start + step, count + 1))
         half = np.multiply.outer(theta / 2, x)
         sine = np.sin(half)
         # F(w) / F(t) - 1, its real part a sum of terms of one sign
-        real = -2 * gamma / base * (np.square(sine) @ tilted)
-        imaginary = 2 * gamma / base * ((sine * np.cos(half)) @ tilted)
+        real = -2 * scale * (np.square(sine) @ tilted)
+        imaginary = 2 * scale * ((sine * np.cos(half)) @ tilted)
         exponent = n / 2 * np.log1p(np.maximum(real * (2 + real) + imaginary**2, -1 + 1e-16))
         exponent += tau**2 / 2 * (t**2 - theta**2) - np.log(t**2 + theta**2)
         angle = n * np.arctan2(imaginary, 1 + real) + tau**2 * t * theta - 2 * np.arctan2(theta, t)
         weight = np.where(theta > 0, 2.0, 1.0) * np.exp(exponent)
         total += float(weight @ np.cos(angle))
-        error += float(weight @ np.expm1(np.minimum(rounding * np.hypot(t, theta), 50.0)))
+        # 1e-11: the sum of up to 2^13 weights itself
+        error += float(weight @ (np.expm1(np.minimum(rounding * np.hypot(t, theta), 50.0)) + 1e-11))
     left_out = math.exp((tau**2 * t**2 - _CUT**2) / 2) * period / (2 * math.pi**2 * count)
     # rounding errors of F(t)^n itself are those of a frequency 0
     whole = math.exp(log_f + rounding * t) * ((max(total, 0.0) + error) / period + left_out)
     nothing = math.exp(n * math.log1p(-gamma)) * tau / math.sqrt(2 * math.pi) if gamma < 1 else 0.0
-    return min(simple, max(whole * (1 + 1e-9) - nothing * (1 - 1e-9), _TINY))
+    return max(whole * (1 + 1e-9) - nothing * (1 - 1e-9), _TINY)
 
 
 def _log_f(t: float, x: Vector, p: Vector, gamma: float, n: float) -> float:
@@ -108,6 +123,6 @@ def _rounding(tilted: Vector, size: Vector, scale: float, n: float) -> float:
     """How far rounding moves n log F(w), per unit of |w|.
 
     x is off by a few units in the last place of ``size``, p and the exponentials by a few of their own, which moves
-    E e^(wX) - 1 no more than the same error of x would; dot products of up to some thousand terms add in pairs.
+    E e^(wX) - 1 no more than the same error of x would; a dot product is off by at most a unit for each of its terms.
     """
-    return 64 * 2.0**-53 * n * scale * float(tilted @ size)
+    return (64 + len(size)) * 2.0**-53 * n * scale * float(tilted @ size)

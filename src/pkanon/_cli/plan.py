@@ -9,7 +9,7 @@ import click
 
 import pkanon as pk
 
-from .shared import DEFAULT_DESIGN, json_option, print_json, print_table, say, target_options
+from .shared import design_options, json_option, print_json, print_table, say, target_options
 
 UNREADABLE = 0.8
 """An L1 error of 2 is as far off as a table can be; from here on the noise is as large as the table."""
@@ -45,6 +45,9 @@ def command(
     k: str | None,
     epsilon: str | None,
     design: str | None,
+    workload: str | None,
+    weighting: str | None,
+    floor: str | None,
     hide_count: str | None,
     tables: tuple[str, ...],
     matrices: tuple[str, ...],
@@ -62,7 +65,20 @@ def command(
     Example: pkanon plan people.toml --records 100000 --k 100 --epsilon 3.5 -o plan.json
     """
     if schema.endswith(".json"):
-        given_too = (records, k, epsilon, design, hide_count, output, *matrices, *data_matrices, *invariant)
+        given_too = (
+            records,
+            k,
+            epsilon,
+            design,
+            workload,
+            weighting,
+            floor,
+            hide_count,
+            output,
+            *matrices,
+            *data_matrices,
+            *invariant,
+        )
         if any(option is not None for option in given_too):
             raise pk.InputError(
                 f"{schema} is a plan and says everything; leave out all options but --table and --json."
@@ -74,7 +90,8 @@ def command(
             raise pk.InputError("Say how many rows will be released: --records N.")
         target = {"records": records, "k": k, "epsilon": epsilon, "hide_count": hide_count}
         given = _matrices(matrices, data_matrices, invariant)
-        chosen, designs = _all_designs(pk.read_schema(schema), design or DEFAULT_DESIGN, target | {"matrices": given})
+        options = design_options(design, workload, weighting, floor)
+        chosen, designs = _all_designs(pk.read_schema(schema), options, target | {"matrices": given})
     wanted = [tuple(name.strip() for name in table.split(",")) for table in tables] or _default_tables(chosen)
     for table in wanted:
         chosen.predict(*table)  # an unknown attribute is refused before anything is written
@@ -91,13 +108,15 @@ def command(
         say(f"Written to {output}.")
 
 
-def _all_designs(schema: pk.Schema, design: str, target: dict[str, Any]) -> tuple[pk.Plan, dict[str, pk.Plan | str]]:
+def _all_designs(
+    schema: pk.Schema, options: dict[str, Any], target: dict[str, Any]
+) -> tuple[pk.Plan, dict[str, pk.Plan | str]]:
     """The plan of the chosen design, and for every design its plan or why it cannot be."""
-    chosen = pk.plan(schema, design=design, **target)
+    chosen = pk.plan(schema, **options, **target)
     designs: dict[str, pk.Plan | str] = {}
     for name in pk.DESIGNS:
         try:
-            designs[name] = chosen if name == design else pk.plan(schema, design=name, **target)
+            designs[name] = chosen if name == options["design"] else pk.plan(schema, design=name, **target)
         except pk.TargetError as error:
             designs[name] = str(error)
     return chosen, designs

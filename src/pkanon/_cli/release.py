@@ -7,7 +7,7 @@ import click
 import pkanon as pk
 
 from .shared import (
-    DEFAULT_DESIGN,
+    design_options,
     json_option,
     print_json,
     progress_bar,
@@ -47,6 +47,9 @@ def command(
     k: str | None,
     epsilon: str | None,
     design: str | None,
+    workload: str | None,
+    weighting: str | None,
+    floor: str | None,
     hide_count: str | None,
     output: str | None,
     file_format: str,
@@ -75,9 +78,12 @@ def command(
     if output is not None and not check:
         pk.check_free(output)
     if plan_file is not None:
-        if any(option is not None for option in (schema_file, records, k, epsilon, design, hide_count)):
+        if any(
+            option is not None
+            for option in (schema_file, records, k, epsilon, design, workload, weighting, floor, hide_count)
+        ):
             raise pk.InputError(
-                "--plan says everything; leave out --schema, --records, --k, --epsilon, --design and --hide-count."
+                "--plan says everything; leave out --schema, --records, --k, --epsilon, --hide-count, --design and its options."
             )
         plan = pk.read_plan(plan_file)
     elif schema_file is not None:
@@ -86,9 +92,8 @@ def command(
             if hide_count is not None:
                 raise pk.RefusedError("With --hide-count give a public lower bound on the rows: --records N.")
             records = pk.count_rows(table, text=text)
-        plan = pk.plan(
-            schema, records=records, k=k, epsilon=epsilon, design=design or DEFAULT_DESIGN, hide_count=hide_count
-        )
+        options = design_options(design, workload, weighting, floor)
+        plan = pk.plan(schema, records=records, k=k, epsilon=epsilon, hide_count=hide_count, **options)
     else:
         raise pk.InputError("Give --plan plan.json, or --schema people.toml with --k or --epsilon.")
 

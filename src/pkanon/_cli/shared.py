@@ -15,7 +15,7 @@ import pkanon as pk
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-DEFAULT_DESIGN = "equal-rho"
+DEFAULT_DESIGN = "optimal"
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
@@ -30,17 +30,54 @@ def text_options(command: Command) -> Command:
 
 
 def target_options(command: Command) -> Command:
-    """--k, --epsilon, --design and --hide-count, for verbs that make a plan."""
+    """--k, --epsilon, --design with its options and --hide-count, for verbs that make a plan."""
     for option in (
         click.option("--hide-count", metavar="P", help="Hide the record count too, with a ratio such as 9/10."),
         click.option(
-            "--design", type=click.Choice(list(pk.DESIGNS)), help="How the budget is spent [default: equal-rho]."
+            "--floor",
+            metavar="N",
+            help="No table of up to N attributes worse than in the paper: N, all or none [default: 3].",
+        ),
+        click.option(
+            "--weighting",
+            type=click.Choice(["relative", "absolute"]),
+            help="How tables are weighed [default: relative].",
+        ),
+        click.option(
+            "--workload",
+            metavar="W",
+            help="What 'optimal' serves: tables of up to W attributes, full, or 'a,b; c' [default: 2].",
+        ),
+        click.option(
+            "--design", type=click.Choice(list(pk.DESIGNS)), help="How the budget is spent [default: optimal]."
         ),
         click.option("--epsilon", metavar="E", help="Differential privacy: at most this epsilon."),
         click.option("--k", metavar="K", help="Pk-anonymity: at least this k."),
     ):
         command = option(command)
     return command
+
+
+def design_options(
+    design: str | None, workload: str | None, weighting: str | None, floor: str | None
+) -> dict[str, Any]:
+    """What :func:`pk.plan` takes for them; options of an optimal design are refused for any other."""
+    chosen = design or DEFAULT_DESIGN
+    given = {"workload": workload, "weighting": weighting, "floor": floor}
+    if chosen != "optimal" and any(value is not None for value in given.values()):
+        name = next(name for name, value in given.items() if value is not None)
+        raise pk.InputError(f"--{name} is for the design 'optimal'; leave it out, or leave out --design {chosen}.")
+    options: dict[str, Any] = {"design": chosen}
+    if workload is not None:
+        tables = [tuple(name.strip() for name in table.split(",")) for table in workload.split(";") if table.strip()]
+        options["workload"] = int(workload) if workload.isdigit() else "full" if workload == "full" else tables
+    if weighting is not None:
+        options["weighting"] = weighting
+    if floor is not None:
+        if floor not in ("all", "none") and not floor.isdigit():
+            raise pk.InputError(f"--floor {floor}: write a number of attributes, all or none.")
+        options["floor"] = None if floor == "none" else floor if floor == "all" else int(floor)
+    return options
 
 
 def text_format(delimiter: str | None, encoding: str | None) -> pk.TextFormat:

@@ -27,10 +27,9 @@ from .workload import Table, alone
 Floor = int | str | Mapping[tuple[str, ...], float] | None
 """No table of up to so many attributes worse than in the paper; "all"; least eigenvalues by table; or none."""
 
-UNITS_PER_BLOCK = 10
+UNITS_PER_BLOCK = 8
 LARGEST_PRODUCT = 2**50
 """Values of all units of a block together: beyond, 64-bit words are too coarse to tell their probabilities apart."""
-PASSES = 2
 
 
 def optimal_blocks(
@@ -174,26 +173,22 @@ def _several(
 ) -> list[Block] | None:
     """One block per group, each solved with the others as they are; None if a solver fails."""
     rho = _paper_rho(units, budget(limit))
-    factors: list[dict[frozenset[int], float]] = [{} for _ in groups]
-    solved: list[list[Block]] = []
-    for _ in range(PASSES):
-        left, solved = limit, []
-        for place, group in enumerate(groups):
-            share = left
-            if place + 1 < len(groups):
-                spent = sum(math.log1p(units[i].size * rho / (1 - rho)) for i in group)
-                share = min(left, Fraction(math.exp(2 * spent)))
-            local = [_local(table, groups, place, factors) for table in tables if any(i in table.cells for i in group)]
-            own = [units[i] for i in group]
-            block = _one(own, local, share, floor, rho)
-            if block is None:
-                return None
-            ratio = block.epsilon_ratio
-            assert ratio is not None
-            left /= ratio**2
-            solved.append([block])
-        factors = [_factors(blocks[0], units, group, tables) for blocks, group in zip(solved, groups)]
-    return [block for blocks in solved for block in blocks]
+    left = limit
+    found: list[Block] = []
+    for place, group in enumerate(groups):
+        share = left
+        if place + 1 < len(groups):
+            spent = sum(math.log1p(units[i].size * rho / (1 - rho)) for i in group)
+            share = min(left, Fraction(math.exp(2 * spent)))
+        local = [_local(table, group, rho) for table in tables if any(i in table.cells for i in group)]
+        block = _one([units[i] for i in group], local, share, floor, rho)
+        if block is None:
+            return None
+        ratio = block.epsilon_ratio
+        assert ratio is not None
+        left /= ratio**2
+        found.append(block)
+    return found
 
 
 def _one(units: Sequence[Unit], tables: Sequence[Table], limit: Fraction, floor: Floor, rho: float) -> Block | None:
@@ -206,28 +201,8 @@ def _one(units: Sequence[Unit], tables: Sequence[Table], limit: Fraction, floor:
     return None if t is None else rounded(units, t, limit)
 
 
-def _local(
-    table: Table, groups: Sequence[Sequence[int]], place: int, factors: Sequence[Mapping[frozenset[int], float]]
-) -> Table:
-    """What one block sees of a table: the errors of the other blocks multiply its weight."""
-    weight = table.weight * table.fixed
-    for other, group in enumerate(groups):
-        if other != place:
-            inside = frozenset(i for i in group if i in table.cells)
-            cells = math.prod(table.cells[i] for i in inside)
-            weight *= cells * factors[other].get(inside, 1.0)
-    cells_here = {groups[place].index(i): table.cells[i] for i in groups[place] if i in table.cells}
-    return Table(table.names, cells_here, 1.0, weight)
-
-
-def _factors(
-    block: Block, units: Sequence[Unit], group: Sequence[int], tables: Sequence[Table]
-) -> dict[frozenset[int], float]:
-    """The error factor of a block for each part of it that a table of the workload has."""
-    found: dict[frozenset[int], float] = {}
-    for table in tables:
-        inside = frozenset(i for i in group if i in table.cells)
-        if inside not in found:
-            names = [name for i in sorted(inside) for name in units[i].attributes if name in table.names]
-            found[inside] = block.error_factor(names)
-    return found
+def _local(table: Table, group: Sequence[int], rho: float) -> Table:
+    """What one block sees of a table: the errors elsewhere, taken as in the paper's design, multiply its weight."""
+    elsewhere = math.prod(1 + (cells - 1) / rho**2 for unit, cells in table.cells.items() if unit not in group)
+    cells = {group.index(unit): table.cells[unit] for unit in group if unit in table.cells}
+    return Table(table.names, cells, 1.0, table.weight * table.fixed * elsewhere)

@@ -75,7 +75,9 @@ def interval_suffixes(level: float) -> tuple[str, str]:
 def _with_error(value: float | None, error: float | None) -> str:
     if value is None:
         return "-"
-    return f"{_rounded(value, error)} ± {_rounded(error or 0.0, error)}"
+    if error is None:  # unknown, which is not zero
+        return f"{value:,.4g} ± -"
+    return f"{_rounded(value, error)} ± {_rounded(error, error)}"
 
 
 def _limits(low: float | None, high: float | None, error: float | None) -> str:

@@ -40,13 +40,14 @@ def respond(
     groups = [schema.attribute(name) for name in query.groups]
     codes = {name: column[chosen].astype(np.uint32) for name, column in evaluation.codes.items()}
     labels = decode(Schema(groups), codes, None) if groups else pl.DataFrame()
-    nulls = False
+    nulls = unknown = False
     for column in query.columns:
         if isinstance(column.item, str):
             columns[column.name] = labels[column.item]
             continue
         parts = _with_limits(evaluation, column.item, z, level)
-        nulls = nulls or bool(np.isnan(parts[0][chosen]).any())
+        null, without_error = (np.isnan(part[chosen]) for part in parts[:2])
+        nulls, unknown = nulls or bool(null.any()), unknown or bool((without_error & ~null).any())
         for name, numbers in zip(_names(column.name, level), parts):
             columns[name] = pl.Series(name, numbers[chosen]).fill_nan(None)
     frame = pl.DataFrame([pl.Series(series).alias(name) for name, series in columns.items()])
@@ -54,7 +55,7 @@ def respond(
         sql=sql,
         frame=frame,
         notes=(
-            *_notes(query, evaluation.table, level, nulls=nulls),
+            *_notes(query, evaluation.table, level, nulls=nulls, unknown=unknown),
             *(remark[:1].upper() + remark[1:] for remark in remarks),
         ),
         estimates=tuple(column.name for column in query.columns if not isinstance(column.item, str)),
@@ -141,7 +142,7 @@ def _sort_keys(attribute: Attribute) -> NDArray[np.float64]:
     return keys
 
 
-def _notes(query: Query, table: Estimate, level: float, *, nulls: bool) -> list[str]:
+def _notes(query: Query, table: Estimate, level: float, *, nulls: bool, unknown: bool) -> list[str]:
     """How the answer was made, in sentences."""
     by_name = {attribute.name: attribute for attribute in table.attributes}
     notes = [f"Estimated {table.caption(level)}."]
@@ -169,6 +170,8 @@ def _notes(query: Query, table: Estimate, level: float, *, nulls: bool) -> list[
         notes.append(f"The most likely table was not quite reached in {table.convergence.passes:,} steps.")
     if nulls:
         notes.append("A mean or ratio is null where its estimated denominator is not positive.")
+    if unknown:
+        notes.append("An error is null where the unbiased estimate of a denominator is not positive: nothing bounds the number.")
     return notes
 
 

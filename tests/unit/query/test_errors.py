@@ -156,6 +156,37 @@ def test_a_denominator_that_is_not_positive_gives_null():
     assert any("not positive" in note for note in answer.notes)
 
 
+def test_a_most_likely_mean_whose_denominator_may_be_nothing_has_no_error():
+    """The most likely table has somebody in every group; errors belong to the unbiased one, which need not."""
+    release = make_release(make_table(60), half, seed=9)
+    query = "SELECT Region, rooms, wave, COUNT(*), AVG(children) AS a FROM release GROUP BY Region, rooms, wave"
+    answer, unbiased = release.query(query, method="em"), release.query(query)
+    frame = answer.frame
+    unknown = unbiased.frame["a"].is_null()
+    assert unknown.any()
+    assert not unknown.all()
+    assert frame["a"].null_count() == 0
+    for column in ("a_std_error", "a_low_95", "a_high_95"):
+        assert (frame[column].is_null() == unknown).all()
+    assert any("nothing bounds" in note for note in answer.notes)
+    assert not any("nothing bounds" in note for note in unbiased.notes)
+    for name in ("count", "a"):  # limits hold the value
+        known = frame.filter(pl.col(f"{name}_std_error").is_not_null())
+        assert (known[f"{name}_low_95"] <= known[name] + 1e-9).all()
+        assert (known[name] <= known[f"{name}_high_95"] + 1e-9).all()
+    assert (frame["count_low_95"] >= 0).all()
+    # around the unbiased number, and wider only where that is needed
+    known, plain = frame.filter(~unknown), unbiased.frame.filter(~unknown)
+    assert known["a_std_error"].to_numpy() == pytest.approx(plain["a_std_error"].to_numpy())
+    assert known["a_low_95"].to_numpy() == pytest.approx(np.minimum(plain["a_low_95"], known["a"]))
+    assert known["a_high_95"].to_numpy() == pytest.approx(np.maximum(plain["a_high_95"], known["a"]))
+    _, rows = answer.rows_as_text()
+    for row, lost in zip(rows, unknown):
+        assert (row[-1] == "-") == lost
+        assert row[-2].endswith("± -") == lost  # an error that is not known is not zero
+    assert rows[unknown.arg_true()[0]][-2] == f"{frame['a'][unknown.arg_true()[0]]:.4g} ± -"
+
+
 def test_groups_that_cannot_be_do_not_appear(truth):
     frame = truth.kept.query("SELECT age, married, COUNT(*) FROM release WHERE age < 45 GROUP BY 1, 2").frame
     # three bins, three values, without the married below 18
