@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._analysis import Measure as Measure
     from ._analysis import Quantile as Quantile
     from ._audit.anonymity import anonymity as anonymity
+    from ._blocks import Agreement as Agreement
     from ._blocks import Matrix as Matrix
     from ._blocks import Retention as Retention
     from ._blocks import TransitionMatrix as TransitionMatrix
@@ -60,6 +61,10 @@ if TYPE_CHECKING:
     from ._plan import CountNoise as CountNoise
     from ._plan import Plan as Plan
     from ._plan import read_plan as read_plan
+    from ._planner import Tradeoff as Tradeoff
+    from ._planner import afford as afford
+    from ._planner import records_needed as records_needed
+    from ._planner import tradeoff as tradeoff
     from ._predict import Prediction as Prediction
     from ._privacy import epsilon_of as epsilon_of
     from ._privacy import k_of as k_of
@@ -78,6 +83,7 @@ if TYPE_CHECKING:
 # One explicit list: the public name and where it lives.
 _HOMES = {
     "ABOUT": "_estimate",
+    "Agreement": "_blocks",
     "Answer": "_query",
     "Association": "_analysis",
     "Attribute": "_schema",
@@ -112,8 +118,10 @@ _HOMES = {
     "System": "_keystream",
     "TargetError": "_errors",
     "TextFormat": "_frames",
+    "Tradeoff": "_planner",
     "TransitionMatrix": "_blocks",
     "Unit": "_schema",
+    "afford": "_planner",
     "anonymity": "_audit.anonymity",
     "check": "_release",
     "check_free": "_bundle",
@@ -128,11 +136,13 @@ _HOMES = {
     "plan": "_design",
     "read_plan": "_plan",
     "read_schema": "_schema",
+    "records_needed": "_planner",
     "release": "_release",
     "rho_from_both": "_design",
     "rho_from_epsilon": "_design",
     "rho_from_k": "_design",
     "save_chart": "_report",
+    "tradeoff": "_planner",
 }
 __all__ = ["__version__", *sorted(_HOMES)]
 

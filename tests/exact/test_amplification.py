@@ -204,8 +204,8 @@ def test_large_tables_and_small_deltas_are_finite():
 
 
 def test_all_sets_of_units_are_looked_at():
-    # One unit survives, or the other, hardly ever both or none: then rows that differ in both units are not the worst.
-    block = Agreement((A2, B2), (29_000, 4_000, 4_000, 28_536), 16)
+    # Both units survive or none, hardly ever one: rows that differ in both units cannot be told apart at all.
+    block = Agreement((A2, B2), (28_768, 4_000, 4_000, 28_768), 16)
     matrix = dense([block])
     deltas = {
         differ: max(
@@ -213,9 +213,12 @@ def test_all_sets_of_units_are_looked_at():
         )
         for differ in (1, 2, 3)
     }
-    assert deltas[3] < 0.9 * deltas[1]
+    assert deltas[3] == 0 < deltas[1]
     assert Blanket.of([block]).pairs == 3
     assert deltas[1] <= central_delta([block], 3, 0.2) <= deltas[1] * 1.002
+    assert 0 < central_epsilon([block], 10**4, 1e-5) < 0.2
+    assert central_delta([block], 10**4, 0.0) > 0
+    assert central_lower([block], 10**4, 1e-5) == 0  # it tries one pair, the wrong one here
 
 
 def literal_pair(matrix, u, v, records, epsilon):

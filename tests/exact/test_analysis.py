@@ -12,11 +12,15 @@ import math
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 import pytest
+from blocks import BLOCKS
+from dense import declared_words, unit_of
 from scipy import stats
 
 import pkanon as pk
 from pkanon._analysis import representative
+from pkanon._analysis.association import _Pair
 from pkanon._blocks import Retention
 from pkanon._schema import Unit, code_dtype
 
@@ -102,6 +106,24 @@ def test_counts_under_conditions(people):
     assert table.count(sex="F", town="Ulm").value == table.count({"sex": "F"}, town="Ulm").value
     about_people = people.table("sex", "age", about="table").count(sex="F")
     assert (about_people.standard_error, *about_people.interval()) == (0, about_people.value, about_people.value)
+
+
+def test_values_come_from_anything_that_holds_them(people):
+    table = people.table("sex", "score", "smokes")
+    for several in (np.array([1, 2]), pl.Series([1, 2]), [np.int64(1), 2], (1, 2), {1, 2}, range(1, 3)):
+        if isinstance(several, range):  # not a list of values
+            with pytest.raises(pk.InputError, match="is not a value of 'score'"):
+                table.count(score=several)
+        else:
+            assert table.count(score=several).value == pytest.approx(np.isin(people.score, [1, 2]).sum())
+    assert table.count(score=np.int8(3)).value == pytest.approx((people.score == 3).sum())
+    assert table.count(smokes=np.array([True])).value == pytest.approx(sum(s is True for s in people.smokes))
+    assert table.count(sex=np.array(["F"])).value == pytest.approx((people.sex == "F").sum())
+    for wrong in ("F", ["F"], 3):
+        with pytest.raises(pk.InputError, match=r'which attributes have which values: .*sex="F"'):
+            table.proportion(wrong)
+    with pytest.raises(pk.InputError, match="'male' is not a value of 'sex'"):
+        table.count(sex="male")
 
 
 @pytest.mark.parametrize(
@@ -409,6 +431,209 @@ def test_associations_that_cannot_be_computed_are_refused(people):
         rows.table("x", "y", schema=small).association()
 
 
+def test_the_covariance_of_a_matrix_on_a_bundle_with_forbidden_combinations(seed):
+    """Rows (a, b, e): b is not asked for, but the matrix of (a, b) must be inverted whole; 2 of 6 pairs cannot be."""
+    blocks = (BLOCKS["matrix on a bundle, forbidden"], Retention(unit_of(3, names="e"), 2**29, 32))
+    words = [np.array(declared_words(block), float) for block in blocks]
+    a = np.kron(*(w / w.sum(1, keepdims=True) for w in words))
+    pairs = list(zip(*blocks[0].unit.split(np.arange(4, dtype=np.uint32))))
+    records = np.array([(*pair, e) for pair in pairs for e in range(3)], int)  # in the order of a
+    draw = np.random.default_rng(seed)
+    rows = records[draw.choice(len(records), 400, p=draw.dirichlet(np.full(len(records), 5.0)))]
+    schema = pk.Schema([pk.Attribute.ranged(name, 1, size) for name, size in zip("abe", (2, 3, 3))])
+    codes = {name: column.astype(np.uint8) for name, column in zip("abe", rows.T)}
+    table = pk.Estimate.of(schema, blocks, codes, ("a", "e"))
+    pair = _Pair.of(table)
+    assert table.channel.extra
+    p = table.counts / 400
+    assert (p.sum(0) > 0).all()  # so the marginals are those of the estimate itself
+    assert (p.sum(1) > 0).all()
+    expected = np.outer(p.sum(1), p.sum(0))
+    np.testing.assert_allclose(pair.d, ((p - expected) / np.sqrt(expected)).ravel(), atol=1e-12)
+
+    # people under independence: evenly over the b that are possible with each a
+    possible = np.bincount(records[:, 0]) / 3
+    q = np.array([expected[i, e] / possible[i] for i, _, e in records])
+    assert q.sum() == pytest.approx(1)
+    # the slopes of d with respect to shares of records, by central differences
+    def d(shares):
+        cells = np.zeros((2, 3))
+        np.add.at(cells, (records[:, 0], records[:, 2]), shares)
+        return ((cells - np.outer(cells.sum(1), cells.sum(0))) / np.sqrt(expected)).ravel()
+
+    slopes = np.array([(d(q + h) - d(q - h)) / 2e-4 for h in 1e-4 * np.eye(len(q))]).T
+    released = a.T @ q
+    # of n released rows, each v with chance released[v]; the estimate of q is B^T y / n
+    carried = slopes @ np.linalg.inv(a).T
+    dense = (carried * released) @ carried.T - np.outer(carried @ released, carried @ released)
+    np.testing.assert_allclose(pair.covariance, dense / 400, atol=1e-9)
+    freedom = table.association().degrees_of_freedom
+    assert freedom == 2
+
+
+@pytest.mark.parametrize("seed_of_rows", range(4))
+def test_strengths_stay_where_they_can_be(seed_of_rows):
+    """With much noise: correlations in [-1, 1], Cramer's V and its limits in [0, 1], limits of deviations above 0."""
+    schema = pk.Schema([pk.Attribute.ranged(name, 1, 3) for name in "xyz"])
+    blocks = tuple(Retention(unit, 2**32 * 29 // 90, 32) for unit in schema.units)  # rho = 1/30
+    draw = np.random.default_rng(seed_of_rows)
+    x = draw.integers(1, 4, 400)
+    rows = pl.DataFrame({"x": x, "y": x, "z": draw.integers(1, 4, 400)})
+    release = pk.release(rows, pk.Plan(schema, blocks, 400), randomness=pk.Seeded(seed_of_rows))
+    for method in ("inverse", "em"):
+        table = release.crosstab("x", "y", method=method)
+        found = table.correlation("x", "y")
+        low, high = found.interval()
+        if math.isfinite(found.unbiased):
+            assert -1 <= low <= found.value <= high <= 1
+        else:  # an estimated variance below zero
+            assert math.isnan(found.standard_error)
+            assert math.isnan(low)
+            assert math.isnan(high)
+        deviation = table.deviation("x")
+        if math.isfinite(deviation.value) and math.isfinite(deviation.unbiased):
+            assert 0 < deviation.interval()[0] <= deviation.value + 1e-9
+    for pair in (("x", "y"), ("x", "z")):
+        for level in (0.5, 0.95, 0.999):
+            low, high = release.crosstab(*pair).association().cramers_v.interval(level)
+            assert 0 <= low <= high <= 1
+
+
+def test_a_correlation_beyond_one_is_moved_to_it():
+    """Where the estimated covariance is larger than both estimated variances allow."""
+    schema = pk.Schema([pk.Attribute("x", [0, 1]), pk.Attribute("y", [0, 1])])
+    blocks = tuple(Retention(unit, 2**30, 32) for unit in schema.units)  # rho = 1/2
+    codes = {name: np.repeat([0, 1], 50).astype(np.uint8) for name in "xy"}
+    table = pk.Estimate.of(schema, blocks, codes, ("x", "y"))
+    assert table.counts == pytest.approx(np.array([[125, -75], [-75, 125]]))  # rho^2 = 1/4: 25 + 4 * 25, 25 - 4 * 25
+    found = table.correlation("x", "y")
+    assert found.unbiased == pytest.approx(4)
+    assert (found.value, found.bounds) == (1, (-1, 1))
+    assert -1 <= found.interval()[0] <= found.interval()[1] == 1
+    codes["y"] = 1 - codes["y"]
+    turned = pk.Estimate.of(schema, blocks, codes, ("x", "y")).correlation("x", "y")
+    assert (turned.unbiased, turned.value, turned.interval()[0]) == (pytest.approx(-4), -1, -1)
+
+
+def kept(rows, schema, **more):
+    """A release in which every answer is kept."""
+    blocks = tuple(Retention(unit, 0, 32) for unit in schema.units)
+    return pk.release(rows, pk.Plan(schema, blocks, rows.height), randomness=pk.Seeded(1), **more)
+
+
+def test_a_pair_of_which_nothing_can_be_said_leaves_the_others_alone():
+    schema = pk.Schema([pk.Attribute("x", ["p", "q"]), pk.Attribute("y", ["p", "q"]), pk.Attribute("z", ["p", "q"])])
+    rows = pl.DataFrame({"x": ["p", "q"] * 50, "y": ["p"] * 100, "z": ["p"] * 40 + ["q"] * 60})
+    found = kept(rows, schema).correlations()
+    frame = found.to_polars()
+    assert frame.select("first", "second").rows() == [("x", "y"), ("x", "z"), ("y", "z")]
+    assert frame["value"].is_null().to_list() == [True, False, True]
+    for column in ("std_error", "low_95", "high_95"):
+        assert (frame[column].is_null() == frame["value"].is_null()).all()
+    assert found.matrix()[0] == [1.0, None, frame["value"][1]]
+    assert found.to_json()["pairs"][0]["value"] is None
+    found.chart().to_dict()
+
+
+# --- descriptions ----------------------------------------------------------------------------------------------------------------
+
+
+NAMED = pk.Schema(
+    [
+        pk.Attribute("value", ["p", "q"]),
+        pk.Attribute("flag", [True, False]),
+        pk.Attribute.ranged("score", 1, 5),
+        pk.Attribute("weight", role="pass", type="number"),
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def named(seed):
+    draw = np.random.default_rng(seed)
+    rows = pl.DataFrame(
+        {
+            "value": draw.choice(["p", "q"], 300),
+            "flag": draw.random(300) < 0.5,
+            "score": draw.integers(1, 6, 300),
+            "weight": draw.uniform(0.5, 3, 300),
+        }
+    )
+    return kept(rows, NAMED, allow_pass=True)
+
+
+def test_descriptions_say_what_tables_say(named):
+    found = named.describe("score", by="value", about="population", level=0.9)
+    assert (found.by, found.method, found.about, found.level) == (("value_",), "inverse", "population", 0.9)
+    assert "300 released rows" in found.caption
+    assert "90% intervals" in found.caption
+    frame = found.to_polars()
+    assert frame.columns == ["value_", "attribute", "statistic", "value", "std_error", "low_90", "high_90", "flag"]
+    assert frame.height == 2 * 8
+    assert frame.equals(named.describe("score", by=["value"], about="population", level=0.9).to_polars())
+    table = named.crosstab("score", "value", about="population")
+    for group in "pq":
+        where = {"value": group}
+        rows = {row["statistic"]: row for row in frame.filter(pl.col("value_") == group).to_dicts()}
+        for statistic, wanted in {
+            "mean": table.mean("score", where),
+            "deviation": table.deviation("score", where),
+            "sum": table.sum("score", where),
+            "quantile_0.25": table.quantile("score", 0.25, where),
+        }.items():
+            row = rows[statistic]
+            assert (row["value"], row["std_error"]) == pytest.approx((wanted.value, wanted.standard_error))
+            assert (row["low_90"], row["high_90"]) == pytest.approx(wanted.interval(0.9))
+    assert frame["flag"].null_count() == frame.height
+
+
+def test_names_that_results_use_get_an_underscore(named):
+    described = named.describe(by=["value", "flag"])
+    assert described.by == ("value_", "flag_")
+    assert described.to_polars()["attribute"].unique().to_list() == ["score"]  # flag is numeric, but a group here
+    assert described.to_json()["by"] == ["value_", "flag_"]
+    assert named.crosstab("flag", "value").to_polars().columns[:3] == ["flag_", "value", "estimate"]
+    with pytest.raises(pk.InputError, match="'score' cannot be described by itself"):
+        named.describe("score", by="score")
+
+
+def test_described_weights(named):
+    frame, weights = named.table, named.table["weight"].to_numpy()
+    found = named.describe("score", by="value", weights="weight").to_polars()
+    assert "weighted counts" in named.describe("score", weights="weight").caption
+    for group in "pq":
+        inside = (frame["value"] == group).to_numpy()
+        rows = found.filter((pl.col("value_") == group) & pl.col("statistic").is_in(["mean", "sum"]))["value"].to_list()
+        score = frame["score"].to_numpy()
+        assert rows == pytest.approx(
+            [np.average(score[inside], weights=weights[inside]), (score * weights)[inside].sum()]
+        )
+    with pytest.raises(pk.InputError, match="Weights must be a column that was passed"):
+        named.describe("score", weights="value")
+
+
+def test_small_groups_are_flagged_in_descriptions(seed):
+    """Fewer people than four standard errors of their number."""
+    schema = pk.Schema([pk.Attribute("group", ["few", "many"]), pk.Attribute.ranged("score", 1, 5)])
+    blocks = tuple(Retention(unit, 2**31 // unit.size, 32) for unit in schema.units)  # rho = 1/2
+    draw = np.random.default_rng(seed)
+    flags = set()
+    for few in (0, 40, 150, 2000):
+        rows = pl.DataFrame(
+            {"group": ["few"] * few + ["many"] * (4000 - few), "score": draw.integers(1, 6, 4000)},
+        )
+        release = pk.release(rows, pk.Plan(schema, blocks, 4000), randomness=pk.Seeded(few))
+        frame = release.describe("score", by="group").to_polars()
+        for group in ("few", "many"):
+            people = release.crosstab("score", "group").count(group=group)
+            wanted = "small group" if people.value < 4 * people.standard_error else None
+            assert set(frame.filter(pl.col("group") == group)["flag"].to_list()) == {wanted}
+            flags.add((group, few, wanted))
+    assert ("few", 0, "small group") in flags
+    assert ("few", 2000, None) in flags
+    assert not any(group == "many" and flag for group, _, flag in flags)
+
+
 # --- survey weights ------------------------------------------------------------------------------------------------------------
 
 
@@ -429,8 +654,6 @@ def test_weighted_means_and_shares(people, seed):
 
 
 def test_wrong_weights_are_refused_where_they_come_in():
-    import polars as pl
-
     schema = pk.Schema(
         [
             pk.Attribute("sex", ["F", "M"]),

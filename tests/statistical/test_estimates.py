@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import pkanon as pk
+from pkanon._analysis import cramers_v
 from pkanon._estimate import Channel
 from pkanon._keystream import Keystream, Seeded
 from pkanon._randomise import randomise
@@ -352,6 +353,53 @@ def test_coverage_of_numbers(design, about, seed):
     for name, share in shares.items():
         assert 0.93 - slack < share < 0.97 + slack, name
     assert 0.94 < np.mean(list(shares.values())) < 0.96
+
+
+@pytest.mark.parametrize("kind", ["bins", "whole numbers"])
+@pytest.mark.parametrize("q", [0.05, 0.95])
+def test_coverage_of_quantiles_in_a_small_group(kind, q, seed):
+    """One person in twenty, far out in the distribution: at least 93 in a hundred, with slack for 200 releases."""
+    values = (
+        pk.Attribute.binned("x", start=0, stop=100, width=10)
+        if kind == "bins"
+        else pk.Attribute.ranged("x", 1, 10)  # few numbers: more often than it says
+    )
+    schema = pk.Schema([pk.Attribute("group", ["few", "many"]), values])
+    middle = np.array([math.comb(9, i) * 0.45**i * 0.55 ** (9 - i) for i in range(10)])
+    setting = Setting(
+        pk.plan(schema, records=5000, k=2, design="equal-rho"), np.outer([0.05, 0.95], middle / middle.sum())
+    )
+    people = setting.people(np.random.default_rng(seed))
+    kept = [pk.Retention(unit, 0) for unit in schema.units]
+    few = {"group": "few"}
+    truth = pk.Estimate.of(schema, kept, people, setting.names).quantile("x", q, few).value
+    runs, inside, widths = 200, 0, []
+    for number in range(runs):
+        table = setting.estimate(setting.release(people, seed * 1000 + number), setting.names)
+        low, high = table.quantile("x", q, few).interval()
+        inside += low - 1e-9 <= truth <= high + 1e-9
+        widths.append(high - low)
+    print(f"{kind}, q = {q}: {100 * inside / runs:.1f}, width {np.mean(widths):.1f}")
+    assert inside / runs > 0.93 - 2 * math.sqrt(0.05 * 0.95 / runs)
+    assert np.mean(widths) < 0.8 * (100 if kind == "bins" else 9)  # or it would say nothing
+
+
+@pytest.mark.parametrize(("design", "k"), [("equal-rho", 2), ("joint", 20)])
+def test_the_error_of_cramers_v_without_association(design, k, seed):
+    """V is a root that is cut off at zero, so its error there is right to a factor of two or so; its limits reach zero."""
+    schema = pk.Schema([pk.Attribute.ranged("a", 1, 3), pk.Attribute.ranged("b", 1, 4)])
+    setting = Setting(pk.plan(schema, records=2000, k=k, design=design), np.outer(zipf(3), zipf(4)))
+    draw = np.random.default_rng(seed)
+    found = [
+        cramers_v(setting.estimate(setting.release(setting.people(draw), seed * 1000 + number), ["a", "b"]))
+        for number in range(400)
+    ]
+    far = math.sqrt(np.mean([measure.value**2 for measure in found]))
+    said = np.mean([measure.standard_error for measure in found])
+    print(f"{design}: V {far:.4f} from zero, said {said:.4f}")
+    assert 0.5 < said / far < 2.4
+    # 5 in a hundred with 400 releases, 3 errors of 1.1
+    assert np.mean([measure.interval()[0] > 0 for measure in found]) < 0.083
 
 
 def p_values(plan, shares, seed, releases, monkeypatch):

@@ -120,7 +120,7 @@ def _search(law: Law, blanket: Blanket, records: int, delta: float, low: float, 
         reached = _Watch(blanket, records, epsilon).delta(law, delta)
         return math.sqrt(-math.log(min(max(reached, 1e-300), 1.0)))
 
-    goal = math.sqrt(-math.log(delta))
+    goal = math.sqrt(-math.log(delta)) * (1 + 1e-12)  # above what rounding the root and the logarithm can do
     high, below, above = local, height(low) - goal, 26.3 - goal  # sqrt(-log 1e-300) = 26.3
     side = 0
     for _ in range(200):
@@ -168,7 +168,8 @@ class _Watch:
         if self.nodes is None:
             first = self.blanket.first
             scale = math.sqrt(float(first.p @ (first.a - factor * first.b) ** 2))
-            self.nodes = _nodes(factor, self.blanket.ratio, scale)
+            # the floor is for plans whose first pair cannot be told apart
+            self.nodes = _nodes(factor, self.blanket.ratio, max(scale, 1e-4 * (self.blanket.ratio - 1)))
         weights = _split(x, p, self.nodes)
         curve = _excess(self.nodes, weights)
         # sums of positive numbers: off by at most as many last bits as there are terms

@@ -9,7 +9,8 @@ import click
 
 import pkanon as pk
 
-from .shared import design_options, json_option, print_json, print_table, say, target_options
+from .results import note
+from .shared import design_options, json_option, print_json, print_table, progress_bar, say, target_options
 
 UNREADABLE = 0.8
 """An L1 error of 2 is as far off as a table can be; from here on the noise is as large as the table."""
@@ -37,6 +38,15 @@ UNREADABLE = 0.8
     metavar="NAME RHO FILE",
     help="Invariant PRAM from marginal counts (CSV).",
 )
+@click.option(
+    "--error",
+    type=float,
+    metavar="E",
+    help="Largest standard error of a cell of the --table's, as a share: finds k, or N.",
+)
+@click.option(
+    "--chart", type=click.Path(), help="Draw error against k and N for every design: .png, .svg, .html, .json."
+)
 @click.option("-o", "--output", type=click.Path(), help="Write the plan to this file.")
 @json_option
 def command(
@@ -53,6 +63,8 @@ def command(
     matrices: tuple[str, ...],
     data_matrices: tuple[str, ...],
     invariant: tuple[tuple[str, float, str], ...],
+    error: float | None,
+    chart: str | None,
     output: str | None,
     as_json: bool,
 ) -> None:
@@ -62,7 +74,9 @@ def command(
     every design, without touching any data.
 
     \b
-    Example: pkanon plan people.toml --records 100000 --k 100 --epsilon 3.5 -o plan.json
+    Examples: pkanon plan people.toml --records 100000 --k 100 --epsilon 3.5 -o plan.json
+              pkanon plan people.toml --records 100000 --table sex,age --error 0.02    (which k can be afforded?)
+              pkanon plan people.toml --k 100 --table sex,age --error 0.02    (how many people are needed?)
     """
     if schema.endswith(".json"):
         given_too = (
@@ -74,6 +88,8 @@ def command(
             weighting,
             floor,
             hide_count,
+            error,
+            chart,
             output,
             *matrices,
             *data_matrices,
@@ -86,13 +102,20 @@ def command(
         chosen = pk.read_plan(schema)
         designs: dict[str, pk.Plan | str] = {chosen.asked.get("design", "by hand"): chosen}
     else:
-        if records is None:
-            raise pk.InputError("Say how many rows will be released: --records N.")
-        target = {"records": records, "k": k, "epsilon": epsilon, "hide_count": hide_count}
-        given = _matrices(matrices, data_matrices, invariant)
+        given = {"hide_count": hide_count, "matrices": _matrices(matrices, data_matrices, invariant)}
         options = design_options(design, workload, weighting, floor)
-        chosen, designs = _all_designs(pk.read_schema(schema), options, target | {"matrices": given})
-    wanted = [tuple(name.strip() for name in table.split(",")) for table in tables] or _default_tables(chosen)
+        described = pk.read_schema(schema)
+        if error is not None:
+            found = _for_error(described, error, records, k, epsilon, tables, options | given)
+            records, k, epsilon = found.records, k, epsilon or (found.asked["epsilon"] if k is None else None)
+            options.setdefault("workload", _tables(tables)) if options["design"] == "optimal" else None
+        if records is None:
+            raise pk.InputError("Say how many rows will be released: --records N (or ask how many with --error).")
+        target = {"records": records, "k": k, "epsilon": epsilon}
+        chosen, designs = _all_designs(described, options, target | given)
+        if chart is not None:
+            _draw(described, chosen, _tables(tables), options, chart)
+    wanted = _tables(tables) or _default_tables(chosen)
     for table in wanted:
         chosen.predict(*table)  # an unknown attribute is refused before anything is written
     if output is not None:
@@ -106,6 +129,48 @@ def command(
     if output is not None:
         say()
         say(f"Written to {output}.")
+
+
+def _tables(texts: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [tuple(name.strip() for name in table.split(",")) for table in texts]
+
+
+def _for_error(
+    schema: pk.Schema,
+    error: float,
+    records: int | None,
+    k: str | None,
+    epsilon: str | None,
+    tables: tuple[str, ...],
+    options: dict[str, Any],
+) -> pk.Plan:
+    """The plan that just meets an error: the most private one, or the one with the fewest records."""
+    if not tables:
+        raise pk.InputError("--error is about tables; name them with --table.")
+    with progress_bar() as progress:
+        told = None if progress is None else (lambda done: progress("searching", done))
+        if records is not None and k is None and epsilon is None:
+            return pk.afford(schema, records=records, tables=_tables(tables), error=error, progress=told, **options)
+        if records is None and (k is not None or epsilon is not None):
+            return pk.records_needed(
+                schema, k=k, epsilon=epsilon, tables=_tables(tables), error=error, progress=told, **options
+            )
+    raise pk.InputError(
+        "With --error give either --records (finds k) or --k and --epsilon (finds the records), not both."
+    )
+
+
+def _draw(
+    schema: pk.Schema, chosen: pk.Plan, tables: list[tuple[str, ...]], options: dict[str, Any], path: str
+) -> None:
+    more = {name: value for name, value in options.items() if name != "design"}
+    with progress_bar() as progress:
+        told = None if progress is None else (lambda done: progress("drawing", done))
+        drawn = pk.tradeoff(
+            schema, records=chosen.records, k=max(chosen.k, 1.001), tables=tables or None, options=more, progress=told
+        )
+    pk.save_chart(drawn.chart(), path)
+    note(f"the chart is in {path}.")
 
 
 def _all_designs(

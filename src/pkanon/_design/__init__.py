@@ -26,7 +26,7 @@ from .paper import rho_from_both, rho_from_epsilon, rho_from_k
 from .target import Number, Target, budget, check_records
 from .workload import Workload, tables_of
 
-__all__ = ["DESIGNS", "plan", "rho_from_both", "rho_from_epsilon", "rho_from_k"]
+__all__ = ["DESIGNS", "Number", "plan", "rho_from_both", "rho_from_epsilon", "rho_from_k"]
 
 _SPLITS: dict[str, Split] = {"equal-rho": equal_rho, "equal-epsilon": equal_epsilon, "joint": equal_epsilon}
 DESIGNS = ("optimal", *_SPLITS)

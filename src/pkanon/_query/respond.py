@@ -171,7 +171,9 @@ def _notes(query: Query, table: Estimate, level: float, *, nulls: bool, unknown:
     if nulls:
         notes.append("A mean or ratio is null where its estimated denominator is not positive.")
     if unknown:
-        notes.append("An error is null where the unbiased estimate of a denominator is not positive: nothing bounds the number.")
+        notes.append(
+            "An error is null where the unbiased estimate of a denominator is not positive: nothing bounds the number."
+        )
     return notes
 
 

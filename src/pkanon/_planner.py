@@ -1,0 +1,202 @@
+"""Planning backwards, without any data: how much privacy an error allows, and how many people it takes.
+
+The error of a table is the standard error of its cells as a share of all people (the root of the mean over
+cells): 0.02 is plus or minus 2 points. It grows with k, falls with the number of records, and is known before
+any data exist (docs/theory.md 7), so both questions are answered by searching for the plan that just meets it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ._design import DESIGNS, Number, plan
+from ._errors import InputError, TargetError
+from ._frames import Tabular, json_rows
+from ._plan import Plan
+from ._schema import Schema
+
+if TYPE_CHECKING:
+    import altair
+
+LOWEST_EPSILON, HIGHEST_EPSILON = 1e-3, 25.0
+PRECISION = 1e-3
+MOST_RECORDS = 10**12
+
+Told = Callable[[float], None]
+
+
+def afford(
+    schema: Schema,
+    *,
+    records: int,
+    tables: Sequence[Sequence[str]],
+    error: float,
+    design: str = "optimal",
+    progress: Told | None = None,
+    **options: Any,
+) -> Plan:
+    """The most private plan under which no cell of ``tables`` has a standard error above ``error`` (a share of all people).
+
+    An optimal design serves just these tables unless ``workload`` says otherwise.
+    """
+    wanted = _checked(tables, error)
+    options.setdefault("workload", wanted) if design == "optimal" else None
+
+    def meets(epsilon: float) -> Plan | None:
+        made = plan(schema, records=records, epsilon=f"{epsilon:.6g}", design=design, **options)
+        return made if _worst(made, wanted) <= error else None
+
+    best = meets(HIGHEST_EPSILON)
+    if best is None:
+        made = plan(schema, records=records, epsilon=HIGHEST_EPSILON, design=design, **options)
+        raise TargetError(
+            f"A standard error of {error:g} cannot be met with {records:,} records whatever the privacy: "
+            f"{_worst(made, wanted):.3g} is the least. Ask for smaller tables or more people."
+        )
+    low, high = math.log(LOWEST_EPSILON), math.log(HIGHEST_EPSILON)
+    first = high - low
+    while high - low > PRECISION:
+        middle = (low + high) / 2
+        found = meets(math.exp(middle))
+        low, high, best = (low, middle, found) if found else (middle, high, best)
+        if progress is not None:
+            progress(min(1.0, 1 - math.log((high - low) / PRECISION) / math.log(first / PRECISION)))
+    return best
+
+
+def records_needed(
+    schema: Schema,
+    *,
+    tables: Sequence[Sequence[str]],
+    error: float,
+    k: Number | None = None,
+    epsilon: Number | None = None,
+    design: str = "optimal",
+    progress: Told | None = None,
+    **options: Any,
+) -> Plan:
+    """The plan for the fewest records (to 0.1%) under which no cell of ``tables`` has a standard error above ``error``."""
+    wanted = _checked(tables, error)
+    options.setdefault("workload", wanted) if design == "optimal" else None
+    if k is None and epsilon is None:
+        raise TargetError("Ask for k, epsilon or both: how many people are needed depends on it.")
+
+    def meets(records: int) -> Plan | None:
+        made = plan(schema, records=records, k=k, epsilon=epsilon, design=design, **options)
+        return made if _worst(made, wanted) <= error else None
+
+    least = max(2, 2 if k is None else math.ceil(float(k)) + 1)
+    low, high, best = least, least, meets(least)
+    if best is not None:
+        return best
+    while best is None:
+        if high >= MOST_RECORDS:
+            raise TargetError(
+                f"More than {MOST_RECORDS:,} records would be needed; ask for smaller tables or a larger error."
+            )
+        low, high = high, min(high * 4, MOST_RECORDS)
+        best = meets(high)
+    span = math.log(high / low)
+    while high - low > max(1, PRECISION * low):
+        middle = max(low + 1, math.isqrt(low * high))
+        found = meets(middle)
+        low, high, best = (low, middle, found) if found else (middle, high, best)
+        if progress is not None:
+            progress(min(1.0, 1 - math.log(max(high / low, 1 + PRECISION)) / span))
+    return best
+
+
+def _checked(tables: Sequence[Sequence[str]], error: float) -> list[tuple[str, ...]]:
+    if not (isinstance(error, (int, float)) and 0 < error < 1):
+        raise InputError(f"A standard error is asked for as a share of all people, such as 0.02; it cannot be {error}.")
+    wanted = [(table,) if isinstance(table, str) else tuple(table) for table in tables]
+    if not wanted:
+        raise InputError("Name at least one table that the error is about.")
+    return wanted
+
+
+def _worst(made: Plan, tables: Sequence[Sequence[str]]) -> float:
+    return max(made.predict(*table).standard_error for table in tables)
+
+
+@dataclass(frozen=True)
+class Tradeoff(Tabular):
+    """How the error of some tables depends on k and on the number of records, one line per design."""
+
+    tables: tuple[tuple[str, ...], ...]
+    frame: pl.DataFrame = field(repr=False)
+
+    def to_polars(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
+        """Columns: design, varied (k or records), k, records, epsilon, l1 and standard_error (means over the tables)."""
+        return self.frame
+
+    def to_json(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The table and what it is of."""
+        return {"tables": [list(table) for table in self.tables], "points": json_rows(self.frame)}
+
+    def chart(self) -> altair.TopLevelMixin:
+        """Error against k, and against the number of records."""
+        from ._report.tradeoff import tradeoff_chart
+
+        return tradeoff_chart(self.frame, ", ".join(" x ".join(table) for table in self.tables))
+
+
+def tradeoff(
+    schema: Schema,
+    *,
+    records: int,
+    k: Number,
+    tables: Sequence[Sequence[str]] | None = None,
+    designs: Sequence[str] = DESIGNS,
+    options: Mapping[str, Any] | None = None,
+    progress: Told | None = None,
+) -> Tradeoff:
+    """Errors for k from 2 up with ``records`` rows, and for more and fewer rows with ``k``.
+
+    ``tables``: all of one and two attributes by default. ``options`` are those of an optimal design.
+    """
+    names = [attribute.name for attribute in schema.randomised]
+    wanted = [tuple(table) for table in tables or []] or [
+        *((name,) for name in names),
+        *((a, b) for i, a in enumerate(names) for b in names[i + 1 :]),
+    ]
+    points = [("k", value, records) for value in _steps(2, records / 2)]
+    points += [("records", float(k), round(value)) for value in _steps(max(2 * float(k), records / 100), records * 100)]
+    rows = []
+    for done, (varied, k_here, records_here) in enumerate(points):
+        for design in designs:
+            more = dict(options or {}) if design == "optimal" else {}
+            try:
+                made = plan(schema, records=records_here, k=f"{k_here:.6g}", design=design, **more)
+            except TargetError:
+                continue  # not every design reaches every target
+            predictions = [made.predict(*table) for table in wanted]
+            rows.append(
+                {
+                    "design": design,
+                    "varied": varied,
+                    "k": k_here,
+                    "records": records_here,
+                    "epsilon": made.epsilon,
+                    "l1": sum(p.l1 for p in predictions) / len(predictions),
+                    "standard_error": sum(p.standard_error for p in predictions) / len(predictions),
+                }
+            )
+        if progress is not None:
+            progress((done + 1) / len(points))
+    return Tradeoff(tuple(wanted), pl.DataFrame(rows))
+
+
+def _steps(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10, ... times a power of ten between two bounds."""
+    found = [
+        digit * 10.0**power
+        for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        for digit in (1, 2, 5)
+    ]
+    return [value for value in found if low <= value <= high]

@@ -1,0 +1,168 @@
+"""Verbs that print estimates: formats that exclude each other, charts, and what goes to standard error."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import pkanon as pk
+from pkanon._errors import did_you_mean
+
+VERBS = {
+    "crosstab": ["crosstab", "out", "sex", "education"],
+    "describe": ["describe", "out", "age"],
+    "query": ["query", "out", "SELECT sex, COUNT(*) AS n FROM release GROUP BY sex"],
+    "correlations": ["correlations", "out"],
+}
+HIDDEN = "the record count is hidden"
+
+
+@pytest.fixture
+def released(place):
+    code, _, err = place.release()
+    assert code == 0, err
+    return place
+
+
+@pytest.fixture
+def hidden(place):
+    """A release whose record count is hidden."""
+    code, _, err = place.run(
+        "release", "people.csv", "--schema", "people.toml", "--records", "100", "--epsilon", "20",
+        "--hide-count", "9/10", "-o", "out",
+    )  # fmt: skip
+    assert code == 0, err
+    return place
+
+
+def refused(place, *arguments):
+    before = place.names()
+    code, out, err = place.run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert place.names() == before
+    return err
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("flags", [("--csv", "--json"), ("--json", "--csv"), ("--parquet", "--csv")])
+def test_formats_exclude_each_other(released, verb, flags):
+    err = refused(released, *VERBS[verb], *flags)
+    assert "exclude each other" in err
+    assert all(flag in err for flag in flags)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize(("name", "flag"), [("x.csv", "--json"), ("x.parquet", "--csv"), ("x.json", "--parquet")])
+def test_a_format_that_contradicts_its_file_is_refused(released, verb, name, flag):
+    assert f"{flag} does not go with {name}" in refused(released, *VERBS[verb], "-o", name, flag)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_format_that_says_what_its_file_says_is_taken(released, verb):
+    code, out, _ = released.run(*VERBS[verb], "-o", "x.csv", "--csv")
+    assert (code, out) == (0, "Written to x.csv.\n")
+    assert pl.read_csv("x.csv").height
+
+
+@pytest.mark.parametrize("verb", ["crosstab", "correlations"])
+@pytest.mark.parametrize("chart", ["there.svg", "nowhere/c.svg", "c.pdf"])
+def test_a_chart_that_cannot_be_written_leaves_no_result_either(released, verb, chart):
+    released.write("there.svg", "mine")
+    refused(released, *VERBS[verb], "--chart", chart, "-o", "x.csv")
+    assert Path("there.svg").read_text() == "mine"
+
+
+@pytest.mark.parametrize("verb", ["crosstab", "correlations"])
+def test_a_chart_beside_a_result(released, verb):
+    code, _, err = released.run(*VERBS[verb], "--chart", "c.json", "-o", "x.csv")
+    assert code == 0
+    assert "the chart is in c.json" in err
+    assert "$schema" in json.loads(Path("c.json").read_text())
+    assert Path("x.csv").exists()
+
+
+def test_a_chart_of_shares(released):
+    code, _, err = released.run("crosstab", "out", "sex", "education", "--given", "sex", "--chart", "c.json", "--csv")
+    assert code == 0, err
+    drawn = Path("c.json").read_text()
+    assert "% of sex" in drawn
+    code, _, err = released.run("crosstab", "out", "sex", "education", "--chart", "d.json", "--csv")
+    assert code == 0, err
+    assert "% of" not in Path("d.json").read_text()
+
+
+@pytest.mark.parametrize("flags", [(), ("--csv",), ("--json",)])
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_hidden_count_is_told_beside_every_result(hidden, verb, flags):
+    code, out, err = hidden.run(*VERBS[verb], *flags)
+    assert code == 0, err
+    if verb == "query" and flags == ("--json",):  # whose notes are part of the document
+        assert HIDDEN in out.lower()
+    else:
+        assert HIDDEN in err.lower()
+        assert HIDDEN not in out.lower()
+    if flags == ("--csv",):
+        pl.read_csv(out.encode())
+    if flags == ("--json",):
+        json.loads(out)
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_a_hidden_count_is_told_beside_an_association(hidden, flags):
+    code, out, err = hidden.run("association", "out", "sex", "age", *flags)
+    assert code == 0, err
+    assert HIDDEN in err
+    assert HIDDEN not in out
+
+
+def test_a_count_that_is_not_hidden_is_not_mentioned(released):
+    for arguments in (*VERBS.values(), ["association", "out", "sex", "age"]):
+        code, out, err = released.run(*arguments)
+        assert code == 0, err
+        assert HIDDEN not in (out + err).lower()
+
+
+def test_groups_and_weights_of_a_description(released):
+    code, out, err = released.run("describe", "out", "--by", "sex", "--csv")
+    assert code == 0, err
+    frame = pl.read_csv(out.encode())
+    assert frame.columns == ["sex", "attribute", "statistic", "value", "std_error", "low_95", "high_95", "flag"]
+    assert frame["sex"].unique(maintain_order=True).to_list() == ["F", "M"]
+    assert "This release passes no column" in refused(released, "describe", "out", "age", "--weights", "sex")
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("SEX", ["age", "sex"], "sex"),
+        ("straße", ["STRASSE", "age"], "STRASSE"),
+        ("Age", ["AGE_", "age"], "age"),
+        ("educaton", ["sex", "education"], "education"),
+    ],
+)
+def test_names_are_suggested_whatever_their_case(name, known, meant):
+    assert did_you_mean(name, known) == f"Available: {', '.join(known)}. Did you mean '{meant}'?"
+
+
+def test_nothing_is_suggested_where_nothing_is_near():
+    assert did_you_mean("zzz", ["sex", "age"]) == "Available: sex, age."
+    assert did_you_mean("zzz", []) == "Available: none."
+
+
+def test_case_is_forgiven_in_messages_of_verbs(released):
+    assert "Did you mean 'sex'?" in refused(released, "crosstab", "out", "SEX")
+    assert "Did you mean 'em'?" in refused(released, "crosstab", "out", "sex", "--method", "EM")
+
+
+@pytest.mark.parametrize(("to", "package"), [("to_pandas", "pandas"), ("to_arrow", "pyarrow")])
+def test_a_package_that_is_missing_is_named(released, to, package, monkeypatch):
+    table = pk.open_release("out").crosstab("sex")
+    assert len(getattr(table, to)())
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == package else find(name, *more))
+    with pytest.raises(pk.EnvironmentFailure, match=package):
+        getattr(table, to)()
