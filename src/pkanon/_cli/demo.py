@@ -66,8 +66,8 @@ def command(k: str, output: str | None, as_json: bool) -> None:
     kept = [rho for rho in plan.rho.values() if rho is not None]
     say(
         f"  For every person the dice decided which answers to keep; every other answer was replaced by another one. Of each "
-        f"question {100 * min(kept):.0f}% to {100 * max(kept):.0f}% of the answers still speak for the person, the rest is noise. Then the rows "
-        "were put in a random order. The dice came from the operating system and were thrown away."
+        f"question {100 * min(kept):.0f}% to {100 * max(kept):.0f}% of the answers still speak for the person, the rest is noise. "
+        "Then the rows were put in a random order. The dice came from the operating system and were thrown away."
     )
     say()
     say("What you can promise:")

@@ -74,7 +74,7 @@ def tradeoff_chart(frame: pl.DataFrame, tables: str) -> alt.HConcatChart:
         value = part[fixed][0]
         panels.append(alt.layer(lines, readable).properties(width=330, height=300, title=f"{fixed} = {value:,.0f}"))
     short = tables if len(tables) <= 100 else "all tables of one and two attributes"
-    title: Any = heading(
+    head: Any = heading(
         "What privacy costs", f"Predicted error, mean over {short}", ["Above 1 (dotted) nothing can be read."], 700
     )
-    return alt.hconcat(*panels).properties(title=title)
+    return alt.hconcat(*panels).properties(title=head)
