@@ -61,8 +61,10 @@ if TYPE_CHECKING:
     from ._plan import CountNoise as CountNoise
     from ._plan import Plan as Plan
     from ._plan import read_plan as read_plan
+    from ._planner import Central as Central
     from ._planner import Tradeoff as Tradeoff
     from ._planner import afford as afford
+    from ._planner import central as central
     from ._planner import records_needed as records_needed
     from ._planner import tradeoff as tradeoff
     from ._predict import Prediction as Prediction
@@ -88,6 +90,7 @@ _HOMES = {
     "Association": "_analysis",
     "Attribute": "_schema",
     "Bundle": "_schema",
+    "Central": "_planner",
     "Certificate": "_certificate",
     "Composition": "_composition",
     "Convergence": "_estimate",
@@ -123,6 +126,7 @@ _HOMES = {
     "Unit": "_schema",
     "afford": "_planner",
     "anonymity": "_audit.anonymity",
+    "central": "_planner",
     "check": "_release",
     "check_free": "_bundle",
     "compose": "_composition",

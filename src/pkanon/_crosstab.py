@@ -53,7 +53,9 @@ class Estimate(Reconstruction, Tabular):
 
     def count(self, where: Where | None = None, /, **more: Any) -> Quantity:
         """How many people meet a condition: ``count(sex="F", age=["0-4", "5-9"])``."""
-        return _analysis.count(self, {**(where or {}), **more})
+        given: Any = {} if where is None else where
+        # what is no condition is refused where it is read
+        return _analysis.count(self, {**given, **more} if isinstance(given, Mapping) else given)
 
     def proportion(self, where: Where, given: Where | None = None) -> Quantity:
         """Which share of the people who meet ``given`` (all by default) meet ``where``."""

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from . import _amplification
 from ._design import DESIGNS, Number, plan
 from ._errors import InputError, TargetError
 from ._frames import Tabular, json_rows
 from ._plan import Plan
+from ._privacy import round_up
 from ._schema import Schema
 
 if TYPE_CHECKING:
@@ -28,6 +30,37 @@ PRECISION = 1e-3
 MOST_RECORDS = 10**12
 
 Told = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Central:
+    """The differential privacy of a shuffled release as a whole: (``epsilon``, ``delta``); no proof can go below ``lower``."""
+
+    epsilon: float
+    delta: float
+    lower: float
+
+    def __str__(self) -> str:
+        return (
+            f"central epsilon at most {round_up(self.epsilon)} at delta = {self.delta:.3g} (at least {self.lower:.4f})"
+        )
+
+
+def central(made: Plan, *, delta: float | None = None) -> Central:
+    """(epsilon, delta) of a release by this plan, from above, with a bound from below (docs/theory.md 9)."""
+    if made.count_noise is not None:
+        raise TargetError("A central epsilon is not computed for a hidden record count.")
+    chosen = _amplification.default_delta(made.records) if delta is None else delta
+    if not 0 < chosen < 1 / made.records:
+        raise TargetError(
+            f"delta = {chosen}: it must be above 0 and below 1/records = {1 / made.records:.3g}, or giving away one whole row "
+            "would count as private."
+        )
+    return Central(
+        _amplification.central_epsilon(made.blocks, made.records, chosen),
+        chosen,
+        _amplification.central_lower(made.blocks, made.records, chosen),
+    )
 
 
 def afford(

@@ -155,7 +155,7 @@ def test_nothing_is_suggested_where_nothing_is_near():
 
 def test_case_is_forgiven_in_messages_of_verbs(released):
     assert "Did you mean 'sex'?" in refused(released, "crosstab", "out", "SEX")
-    assert "Did you mean 'em'?" in refused(released, "crosstab", "out", "sex", "--method", "EM")
+    assert "Did you mean 'age'?" in refused(released, "describe", "out", "AGE")
 
 
 @pytest.mark.parametrize(("to", "package"), [("to_pandas", "pandas"), ("to_arrow", "pyarrow")])

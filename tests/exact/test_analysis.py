@@ -122,6 +122,10 @@ def test_values_come_from_anything_that_holds_them(people):
     for wrong in ("F", ["F"], 3):
         with pytest.raises(pk.InputError, match=r'which attributes have which values: .*sex="F"'):
             table.proportion(wrong)
+        with pytest.raises(pk.InputError, match="which attributes have which values"):
+            table.count(wrong)
+        with pytest.raises(pk.InputError, match="which attributes have which values"):
+            table.count(wrong, sex="F")
     with pytest.raises(pk.InputError, match="'male' is not a value of 'sex'"):
         table.count(sex="male")
 
@@ -206,6 +210,8 @@ def test_sums_means_and_deviations(people):
     assert deviation.value == pytest.approx(x.std())
     influence = ((x - x.mean()) ** 2 - x.var()) / (2 * x.std())
     assert deviation.standard_error == pytest.approx(inflated((influence**2).sum() / n**2))
+    factor = math.exp(stats.norm.ppf(0.975) * deviation.standard_error / deviation.value)  # on the logarithm: above 0
+    assert deviation.interval() == pytest.approx((x.std() / factor, x.std() * factor))
     men = (people.sex == "M") & people.scored
     y = people.score[men].astype(float)
     assert table.mean("score", {"sex": "M"}).value == pytest.approx(y.mean())
@@ -455,6 +461,7 @@ def test_the_covariance_of_a_matrix_on_a_bundle_with_forbidden_combinations(seed
     possible = np.bincount(records[:, 0]) / 3
     q = np.array([expected[i, e] / possible[i] for i, _, e in records])
     assert q.sum() == pytest.approx(1)
+
     # the slopes of d with respect to shares of records, by central differences
     def d(shares):
         cells = np.zeros((2, 3))
@@ -475,11 +482,11 @@ def test_the_covariance_of_a_matrix_on_a_bundle_with_forbidden_combinations(seed
 def test_strengths_stay_where_they_can_be(seed_of_rows):
     """With much noise: correlations in [-1, 1], Cramer's V and its limits in [0, 1], limits of deviations above 0."""
     schema = pk.Schema([pk.Attribute.ranged(name, 1, 3) for name in "xyz"])
-    blocks = tuple(Retention(unit, 2**32 * 29 // 90, 32) for unit in schema.units)  # rho = 1/30
+    blocks = tuple(Retention(unit, 2**32 * 11 // 36, 32) for unit in schema.units)  # rho = 1/12
     draw = np.random.default_rng(seed_of_rows)
-    x = draw.integers(1, 4, 400)
-    rows = pl.DataFrame({"x": x, "y": x, "z": draw.integers(1, 4, 400)})
-    release = pk.release(rows, pk.Plan(schema, blocks, 400), randomness=pk.Seeded(seed_of_rows))
+    x = draw.integers(1, 4, 3000)
+    rows = pl.DataFrame({"x": x, "y": x, "z": draw.integers(1, 4, 3000)})
+    release = pk.release(rows, pk.Plan(schema, blocks, 3000), randomness=pk.Seeded(seed_of_rows))
     for method in ("inverse", "em"):
         table = release.crosstab("x", "y", method=method)
         found = table.correlation("x", "y")

@@ -54,6 +54,8 @@ def command(
     records: int | None,
     k: str | None,
     epsilon: str | None,
+    central_epsilon: str | None,
+    delta: float | None,
     design: str | None,
     workload: str | None,
     weighting: str | None,
@@ -83,6 +85,8 @@ def command(
             records,
             k,
             epsilon,
+            central_epsilon,
+            delta,
             design,
             workload,
             weighting,
@@ -111,7 +115,8 @@ def command(
             options.setdefault("workload", _tables(tables)) if options["design"] == "optimal" else None
         if records is None:
             raise pk.InputError("Say how many rows will be released: --records N (or ask how many with --error).")
-        target = {"records": records, "k": k, "epsilon": epsilon}
+        target: dict[str, Any] = {"records": records, "k": k, "epsilon": epsilon}
+        target |= {"central_epsilon": central_epsilon, "delta": delta}
         chosen, designs = _all_designs(described, options, target | given)
         if chart is not None:
             _draw(described, chosen, _tables(tables), options, chart)
@@ -126,6 +131,8 @@ def command(
         )
         return
     _print(designs, chosen, wanted)
+    if "delta" in chosen.asked:
+        say(f"  As a whole, shuffled: {pk.central(chosen, delta=float(chosen.asked['delta']))}.")
     if output is not None:
         say()
         say(f"Written to {output}.")

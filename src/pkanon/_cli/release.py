@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 import pkanon as pk
@@ -46,6 +48,8 @@ def command(
     records: int | None,
     k: str | None,
     epsilon: str | None,
+    central_epsilon: str | None,
+    delta: float | None,
     design: str | None,
     workload: str | None,
     weighting: str | None,
@@ -80,10 +84,22 @@ def command(
     if plan_file is not None:
         if any(
             option is not None
-            for option in (schema_file, records, k, epsilon, design, workload, weighting, floor, hide_count)
+            for option in (
+                schema_file,
+                records,
+                k,
+                epsilon,
+                central_epsilon,
+                delta,
+                design,
+                workload,
+                weighting,
+                floor,
+                hide_count,
+            )
         ):
             raise pk.InputError(
-                "--plan says everything; leave out --schema, --records, --k, --epsilon, --hide-count, --design and its options."
+                "--plan says everything; leave out --schema, --records, every target, --hide-count, --design and its options."
             )
         plan = pk.read_plan(plan_file)
     elif schema_file is not None:
@@ -93,7 +109,14 @@ def command(
                 raise pk.RefusedError("With --hide-count give a public lower bound on the rows: --records N.")
             records = pk.count_rows(table, text=text)
         options = design_options(design, workload, weighting, floor)
-        plan = pk.plan(schema, records=records, k=k, epsilon=epsilon, hide_count=hide_count, **options)
+        targets: dict[str, Any] = {
+            "k": k,
+            "epsilon": epsilon,
+            "central_epsilon": central_epsilon,
+            "delta": delta,
+            "hide_count": hide_count,
+        }
+        plan = pk.plan(schema, records=records, **targets, **options)
     else:
         raise pk.InputError("Give --plan plan.json, or --schema people.toml with --k or --epsilon.")
 

@@ -51,6 +51,10 @@ def target_options(command: Command) -> Command:
         click.option(
             "--design", type=click.Choice(list(pk.DESIGNS)), help="How the budget is spent [default: optimal]."
         ),
+        click.option("--delta", type=float, metavar="D", help="With --central-epsilon [default: 1/(10 records)]."),
+        click.option(
+            "--central-epsilon", metavar="E", help="At most this epsilon for the shuffled release as a whole."
+        ),
         click.option("--epsilon", metavar="E", help="Differential privacy: at most this epsilon."),
         click.option("--k", metavar="K", help="Pk-anonymity: at least this k."),
     ):

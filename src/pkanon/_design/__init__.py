@@ -1,6 +1,6 @@
 """From a target to a plan.
 
-target.py    what is asked for, as one exact budget
+target.py    what is asked for, as one exact budget;  central.py  the privacy of the shuffled release as a target
 paper.py     Algorithms 1-3 of the paper
 budget.py    how the budget is split over units and rounded to the private side
 workload.py  the tables an optimal design serves;  optimal.py  the mechanism with the least error for them
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any, cast
 
 from numpy.typing import ArrayLike
@@ -22,6 +23,7 @@ from .._plan import CountNoise, Plan
 from .._schema import Schema, Unit
 from .assemble import Floor, optimal_blocks
 from .budget import Split, equal_epsilon, equal_rho, retention_blocks
+from .central import CentralTarget
 from .paper import rho_from_both, rho_from_epsilon, rho_from_k
 from .target import Number, Target, budget, check_records
 from .workload import Workload, tables_of
@@ -39,6 +41,8 @@ def plan(
     records: int,
     k: Number | None = None,
     epsilon: Number | None = None,
+    central_epsilon: Number | None = None,
+    delta: float | None = None,
     design: str = "optimal",
     workload: Workload = 2,
     weighting: str = "relative",
@@ -48,15 +52,19 @@ def plan(
 ) -> Plan:
     """The plan that meets a target, made without any data.
 
-    ``records`` is the number of rows to be released; with ``hide_count`` it is a public lower bound
-    on it, and epsilon then bounds the stronger promise that includes whether a person is in the
-    table at all. ``design`` is ``optimal`` (the least error for the ``workload``), ``equal-rho`` (one rho for all
-    attributes, the paper), ``equal-epsilon`` (the same share of the budget for each) or ``joint`` (all attributes one
-    unit). ``workload``: every table of up to so many attributes, "full", or a list of tables, also with weights;
-    ``weighting``: "relative" to what each table could reach alone, or "absolute"; ``floor``: no table of up to so many
-    attributes is worse than in the paper's design, "all" tables, None, or tables with their least eigenvalue.
-    ``matrices`` fixes the transition matrix of single attributes; the design divides what is left of
-    the budget among the others. With matrices for all attributes k and epsilon may be left out.
+    ``records`` is the number of rows to be released; with ``hide_count`` it is a public lower bound on it, and epsilon
+    then bounds the stronger promise that includes whether a person is in the table at all. ``central_epsilon`` with
+    ``delta`` (1/(10 records) by default) asks for the differential privacy of the shuffled release as a whole, which is
+    far below epsilon. The tightest of all targets binds.
+
+    ``design`` is ``optimal`` (the least error for the ``workload``), ``equal-rho`` (one rho for all attributes, the
+    paper), ``equal-epsilon`` (the same share of the budget for each) or ``joint`` (all attributes one unit).
+    ``workload``: every table of up to so many attributes, "full", or a list of tables, also with weights; ``weighting``:
+    "relative" to what each table could reach alone, or "absolute"; ``floor``: no table of up to so many attributes is
+    worse than in the paper's design, "all" tables, None, or tables with their least eigenvalue.
+
+    ``matrices`` fixes the transition matrix of single attributes; the design divides what is left of the budget among
+    the others. With matrices for all attributes k and epsilon may be left out.
     """
     if not isinstance(schema, Schema):
         raise SchemaError(
@@ -68,28 +76,37 @@ def plan(
     asked = {"design": design}
     given = _matrix_blocks(schema, matrices or {})
     units = _units_to_design(schema, design, set(given))
-    if not units and k is None and epsilon is None:
+    central = CentralTarget.of(central_epsilon, delta, records, hidden=noise is not None)
+    if not units and k is None and epsilon is None and central is None:
         check_records(records)
         designed: list[Block] = []
     else:
-        target = Target.of(records, k, epsilon, noise.p if noise else None)
+        whole = central.loosest if central is not None and k is None and epsilon is None else epsilon
+        target = Target.of(records, k, whole, noise.p if noise else None)
         fixed = list(given.values())
-        limit = target.limit(fixed)
-        if not units:
-            designed = []
-        elif design == "optimal":
+
+        def design_for(limit: Fraction) -> tuple[list[Block], str | None]:
+            if not units:
+                return [], None
+            if design != "optimal":
+                return list(retention_blocks(units, _SPLITS[design], limit, target, fixed)), None
             tables = tables_of(workload, weighting, budget(limit), units, fixed)
-            designed, problem = optimal_blocks(
-                units, tables, limit, target, fixed, floor, lambda: _units_to_design(schema, "joint", set(given))[0]
-            )
+            joint = partial(_units_to_design, schema, "joint", set(given))
+            return optimal_blocks(units, tables, limit, target, fixed, floor, lambda: joint()[0])
+
+        limit = target.limit(fixed)
+        designed, problem = (
+            design_for(limit) if central is None else central.meet(design_for, limit, fixed, bool(units))
+        )
+        if design == "optimal" and units:
             asked |= _asked(workload, weighting, floor, problem)
-        else:
-            designed = list(retention_blocks(units, _SPLITS[design], limit, target, fixed))
     blocks = sorted([*given.values(), *designed], key=lambda block: _first(schema, block.units[0]))
     if k is not None:
         asked["k"] = _text(k)
     if epsilon is not None:
         asked["epsilon"] = _text(epsilon)
+    if central is not None:
+        asked |= {"central_epsilon": _text(cast(Number, central_epsilon)), "delta": repr(central.delta)}
     return Plan(schema, tuple(blocks), int(records), asked, noise)
 
 

@@ -45,8 +45,8 @@ class Target:
         """The target, or the reason why nothing can meet it."""
         check_records(records)
         records = int(records)
-        exact_k = None if k is None else _exact(k, "k", up=True)
-        exact_epsilon = None if epsilon is None else _exact(epsilon, "epsilon", up=False)
+        exact_k = None if k is None else exact(k, "k", up=True)
+        exact_epsilon = None if epsilon is None else exact(epsilon, "epsilon", up=False)
         if exact_k is not None:
             check_k(exact_k, records)
         if exact_epsilon is not None and exact_epsilon <= 0:
@@ -106,7 +106,7 @@ def check_k(k: Fraction, records: int) -> None:
         )
 
 
-def _exact(value: object, name: str, *, up: bool) -> Fraction:
+def exact(value: object, name: str, *, up: bool) -> Fraction:
     """The number asked for. A float stands for its digits and for its bits: the stricter is taken."""
     try:
         if isinstance(value, bool):

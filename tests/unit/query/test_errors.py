@@ -160,26 +160,28 @@ def test_a_most_likely_mean_whose_denominator_may_be_nothing_has_no_error():
     """The most likely table has somebody in every group; errors belong to the unbiased one, which need not."""
     release = make_release(make_table(60), half, seed=9)
     query = "SELECT Region, rooms, wave, COUNT(*), AVG(children) AS a FROM release GROUP BY Region, rooms, wave"
-    answer, unbiased = release.query(query, method="em"), release.query(query)
+    answer, unbiased = (release.query(query, method=method, level=0.1) for method in ("em", "inverse"))
     frame = answer.frame
     unknown = unbiased.frame["a"].is_null()
     assert unknown.any()
     assert not unknown.all()
     assert frame["a"].null_count() == 0
-    for column in ("a_std_error", "a_low_95", "a_high_95"):
+    for column in ("a_std_error", "a_low_10", "a_high_10"):
         assert (frame[column].is_null() == unknown).all()
     assert any("nothing bounds" in note for note in answer.notes)
     assert not any("nothing bounds" in note for note in unbiased.notes)
     for name in ("count", "a"):  # limits hold the value
         known = frame.filter(pl.col(f"{name}_std_error").is_not_null())
-        assert (known[f"{name}_low_95"] <= known[name] + 1e-9).all()
-        assert (known[name] <= known[f"{name}_high_95"] + 1e-9).all()
-    assert (frame["count_low_95"] >= 0).all()
+        assert (known[f"{name}_low_10"] <= known[name] + 1e-9).all()
+        assert (known[name] <= known[f"{name}_high_10"] + 1e-9).all()
+    assert (frame["count_low_10"] >= 0).all()
     # around the unbiased number, and wider only where that is needed
     known, plain = frame.filter(~unknown), unbiased.frame.filter(~unknown)
     assert known["a_std_error"].to_numpy() == pytest.approx(plain["a_std_error"].to_numpy())
-    assert known["a_low_95"].to_numpy() == pytest.approx(np.minimum(plain["a_low_95"], known["a"]))
-    assert known["a_high_95"].to_numpy() == pytest.approx(np.maximum(plain["a_high_95"], known["a"]))
+    assert known["a_low_10"].to_numpy() == pytest.approx(np.minimum(plain["a_low_10"], known["a"]))
+    assert known["a_high_10"].to_numpy() == pytest.approx(np.maximum(plain["a_high_10"], known["a"]))
+    assert (plain["a_low_10"] > known["a"]).any()
+    assert (plain["a_high_10"] < known["a"]).any()
     _, rows = answer.rows_as_text()
     for row, lost in zip(rows, unknown):
         assert (row[-1] == "-") == lost

@@ -1,0 +1,90 @@
+"""The differential privacy of the shuffled release as a whole, as a target (docs/theory.md 9).
+
+Central epsilon falls with the budget of the rows, and is bounded from above for every plan. So the budget is
+searched for that just meets it; what is promised is the bound of the plan that comes out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .. import _amplification
+from .._blocks import Block
+from .._errors import TargetError
+from .target import Number, budget, check_records, exact
+
+LOOSEST = 20
+"""The largest local epsilon that is tried: beyond it shuffling hides next to nothing."""
+CLOSE = 1e-3
+STEPS = 40
+
+Design = Callable[[Fraction], tuple[list[Block], str | None]]
+
+
+@dataclass(frozen=True)
+class CentralTarget:
+    """At most this epsilon, at this delta, for the release of so many records."""
+
+    epsilon: Fraction
+    delta: float
+    records: int
+
+    loosest = LOOSEST
+
+    @classmethod
+    def of(cls, epsilon: Number | None, delta: float | None, records: int, *, hidden: bool) -> CentralTarget | None:
+        """The target, None if nothing is asked for, or the reason why nothing can meet it."""
+        if epsilon is None:
+            if delta is not None:
+                raise TargetError("delta goes with central_epsilon; ask for both or for neither.")
+            return None
+        if hidden:
+            raise TargetError("A central epsilon is not computed for a hidden record count; ask for one of both.")
+        check_records(records)
+        wanted = exact(epsilon, "central_epsilon", up=False)
+        if wanted <= 0:
+            raise TargetError(f"central_epsilon = {epsilon} cannot be met: it must be above 0.")
+        chosen = _amplification.default_delta(records) if delta is None else delta
+        if not (isinstance(chosen, float) and 0 < chosen < 1 / records):
+            raise TargetError(
+                f"delta = {chosen}: it must be above 0 and below 1/records = {1 / records:.3g}, or giving away one whole row "
+                "would count as private."
+            )
+        return cls(wanted, chosen, int(records))
+
+    def meet(
+        self, design: Design, limit: Fraction, fixed: Sequence[Block], free: bool
+    ) -> tuple[list[Block], str | None]:
+        """The blocks of the largest budget within ``limit`` whose release has at most this central epsilon."""
+
+        def reached(blocks: Sequence[Block]) -> float:
+            return _amplification.central_epsilon([*fixed, *blocks], self.records, self.delta)
+
+        best = design(limit)
+        if reached(best[0]) <= self.epsilon:
+            return best
+        if not free:
+            raise TargetError(self._beyond(reached([])))
+        low, high = 0.0, budget(limit)
+        found: tuple[list[Block], str | None] | None = None
+        for _ in range(STEPS):
+            middle = (low + high) / 2 if low else high / 4
+            tried = design(Fraction(math.exp(2 * middle)))
+            value = reached(tried[0])
+            if value <= self.epsilon:
+                low, found = middle, tried
+                if value >= self.epsilon * (1 - Fraction(CLOSE)):
+                    break
+            else:
+                high = middle
+            if high < 1e-6:
+                break
+        if found is None:
+            raise TargetError(self._beyond(reached(design(Fraction(math.exp(2 * high)))[0])))
+        return found
+
+    def _beyond(self, reached: float) -> str:
+        return f"central_epsilon = {float(self.epsilon):g} cannot be met; the nearest reachable is {reached:.4g}."
