@@ -1,0 +1,139 @@
+"""Planning backwards: the plan that just meets an error, and the chart of what privacy costs."""
+
+import json
+import math
+
+import pytest
+
+import pkanon as pk
+
+SCHEMA = pk.Schema(
+    [pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("age", 0, 6), pk.Attribute.ranged("job", 1, 4)]
+)
+TABLES = [("sex", "age")]
+
+
+def worst(plan, tables=TABLES):
+    return max(plan.predict(*table).standard_error for table in tables)
+
+
+@pytest.mark.parametrize("design", ["optimal", "equal-rho"])
+def test_afford_finds_the_most_private_plan_within_the_error(design):
+    plan = pk.afford(SCHEMA, records=20_000, tables=TABLES, error=0.01, design=design)
+    assert worst(plan) <= 0.01
+    options = {"workload": TABLES} if design == "optimal" else {}
+    # the search stops within 0.1% of epsilon: 0.5% less is too private for this error
+    tighter = pk.plan(SCHEMA, records=20_000, epsilon=plan.epsilon * 0.995, design=design, **options)
+    assert worst(tighter) > 0.01
+    assert tighter.k > plan.k
+
+
+def test_a_larger_error_affords_a_larger_k():
+    found = [pk.afford(SCHEMA, records=20_000, tables=TABLES, error=error).k for error in (0.003, 0.01, 0.03)]
+    assert found == sorted(found)
+    assert found[0] < found[-1] / 5
+
+
+@pytest.mark.parametrize("target", [{"k": 50}, {"epsilon": 2.0}, {"k": 50, "epsilon": 2.0}])
+def test_records_needed_are_the_fewest(target):
+    plan = pk.records_needed(SCHEMA, tables=TABLES, error=0.01, **target)
+    assert worst(plan) <= 0.01
+    fewer = math.floor(plan.records * 0.99)  # found to 0.1%
+    assert worst(pk.plan(SCHEMA, records=fewer, workload=TABLES, **target)) > 0.01
+    assert plan.k >= target.get("k", 1)
+    assert plan.epsilon <= target.get("epsilon", math.inf)
+
+
+def test_both_questions_have_one_answer():
+    plan = pk.records_needed(SCHEMA, tables=TABLES, error=0.01, k=50)
+    assert pk.afford(SCHEMA, records=plan.records, tables=TABLES, error=0.01).k == pytest.approx(50, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"tables": TABLES, "error": 2}, "as a share of all people"),
+        ({"tables": TABLES, "error": 0}, "as a share of all people"),
+        ({"tables": [], "error": 0.01}, "at least one table"),
+        ({"tables": [("sex", "aeg")], "error": 0.01}, "Did you mean 'age'"),
+    ],
+)
+def test_what_cannot_be_afforded_is_explained(arguments, message):
+    with pytest.raises(pk.InputError, match=message):
+        pk.afford(SCHEMA, records=20_000, **arguments)
+
+
+def test_an_error_can_be_out_of_reach_whatever_the_privacy():
+    wide = pk.Schema([pk.Attribute.ranged(f"a{i}", 1, 20) for i in range(14)])
+    with pytest.raises(pk.TargetError, match="cannot be met with 100 records whatever the privacy: .* is the least"):
+        pk.afford(wide, records=100, tables=[("a0", "a1", "a2")], error=1e-6, design="equal-epsilon")
+
+
+def test_records_needed_needs_a_target():
+    with pytest.raises(pk.TargetError, match="k, epsilon or both"):
+        pk.records_needed(SCHEMA, tables=TABLES, error=0.01)
+    with pytest.raises(pk.TargetError, match="More than 1,000,000,000,000 records"):
+        pk.records_needed(SCHEMA, tables=TABLES, error=1e-9, epsilon=0.01)
+
+
+def test_tradeoff_has_a_line_per_design_and_a_chart(tmp_path):
+    found = pk.tradeoff(SCHEMA, records=5_000, k=10, tables=TABLES)
+    frame = found.to_polars()
+    assert set(frame["design"]) == set(pk.DESIGNS)
+    for design in pk.DESIGNS:
+        by_k = frame.filter((frame["design"] == design) & (frame["varied"] == "k")).sort("k")
+        # more privacy, more error; an optimal design may trade one table for another on the way
+        assert by_k["l1"].is_sorted() if design != "optimal" else by_k["l1"][0] < by_k["l1"][-1]
+        by_n = frame.filter((frame["design"] == design) & (frame["varied"] == "records")).sort("records")
+        assert by_n["l1"].is_sorted(descending=True) if design != "optimal" else by_n["l1"][0] > by_n["l1"][-1]
+    row = frame.filter((frame["design"] == "joint") & (frame["k"] == 100) & (frame["varied"] == "k")).to_dicts()[0]
+    plan = pk.plan(SCHEMA, records=5_000, k=100, design="joint")
+    assert row["l1"] == pytest.approx(plan.predict("sex", "age").l1)
+    pk.save_chart(found.chart(), tmp_path / "cost.svg")
+    text = (tmp_path / "cost.svg").read_text(encoding="utf-8")
+    assert all(word in text for word in ("What privacy costs", "equal-rho", "optimal", "records"))
+    assert json.dumps(found.to_json())
+
+
+def test_central_is_far_below_local_and_needs_a_small_delta():
+    plan = pk.plan(SCHEMA, records=20_000, k=50)
+    found = pk.central(plan)
+    assert found.lower <= found.epsilon < plan.epsilon / 5
+    assert found.delta == 1 / 200_000
+    assert pk.central(plan, delta=1e-9).epsilon > found.epsilon
+    for delta in (1e-3, 0.0, 1 / 20_000):
+        with pytest.raises(pk.TargetError, match="below 1/records"):
+            pk.central(plan, delta=delta)
+
+
+@pytest.mark.parametrize("design", pk.DESIGNS)
+def test_a_central_target_is_met_and_not_missed_by_much(design):
+    plan = pk.plan(SCHEMA, records=20_000, central_epsilon=0.3, design=design)
+    delta = float(plan.asked["delta"])
+    assert 0.3 * (1 - 0.002) <= pk.central(plan, delta=delta).epsilon <= 0.3
+    tight = pk.plan(SCHEMA, records=20_000, central_epsilon=0.3, k=2_000, design=design)
+    assert tight.k >= 2_000  # the tighter one binds
+
+
+def test_central_targets_that_cannot_be():
+    for arguments, message in (
+        ({"central_epsilon": 0.3, "delta": 0.01}, "below 1/records"),
+        ({"delta": 1e-9, "k": 5}, "goes with central_epsilon"),
+        ({"central_epsilon": 0}, "above 0"),
+        ({"central_epsilon": 0.3, "hide_count": "9/10"}, "hidden record count"),
+    ):
+        with pytest.raises(pk.TargetError, match=message):
+            pk.plan(SCHEMA, records=20_000, **arguments)
+
+
+def test_a_release_says_what_it_promises_as_a_whole(tmp_path):
+    import polars as pl
+
+    rows = pl.DataFrame(
+        {"sex": ["F", "M"] * 500, "age": [i % 7 for i in range(1000)], "job": [i % 4 + 1 for i in range(1000)]}
+    )
+    plan = pk.plan(SCHEMA, records=1000, central_epsilon=0.5)
+    made = pk.release(rows, plan)
+    assert any("As a whole, shuffled" in sentence for sentence in made.certificate.statement)
+    made.save(tmp_path / "out")
+    assert pk.open_release(tmp_path / "out").certificate.statement == made.certificate.statement
