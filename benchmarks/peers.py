@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
     arguments = parser.parse_args()
     table = pk.demo_table().sample(ROWS, seed=1)
-    plan = pk.plan(pk.demo_schema(), records=ROWS, k=100)
+    plan = pk.plan(pk.demo_schema(), records=ROWS, k=100, design="equal-rho")
     release = pk.release(table, plan, randomness=pk.Seeded(1))
     lines = [
         "| attribute | values | pure-ldp: unbiased | multi-freq-ldpy MI: cut off at 0 | multi-freq-ldpy IBU: most likely |",

@@ -46,7 +46,7 @@ def through(file: Path, folder: Path) -> str:
     )
     draft = timed("draft", lambda: pk.draft_schema(file))
     schema = pk.Schema(draft.schema.attributes)
-    plan = timed("plan", lambda: pk.plan(schema, records=baseline.height, k=K))
+    plan = timed("plan", lambda: pk.plan(schema, records=baseline.height, k=K, design="equal-rho"))
     release = timed("release", lambda: pk.release(file, plan))
     timed("save", lambda: release.save(folder / "out"))
     again = timed("open", lambda: pk.open_release(folder / "out"))

@@ -19,13 +19,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 import pkanon as pk
+from pkanon._blocks import Block
 from pkanon._keystream import Keystream
 from pkanon._randomise import randomise
 from pkanon._shuffle import Records, draw_order
@@ -50,7 +51,8 @@ def core(rounds: int) -> tuple[str, int]:
     columns = [table[name].to_physical().to_numpy() for name in schema.names]
     sizes = [attribute.size for attribute in schema.randomised]
     rows = table.height
-    blocks = pk.plan(schema, records=rows, k=2).blocks
+    blocks = pk.plan(schema, records=rows, k=2, design="equal-rho").blocks
+    agreement = pk.plan(schema, records=rows, k=2, design="optimal").blocks
     rho = 0.3  # the speed of either side does not depend on it
     rng = np.random.default_rng()
 
@@ -65,11 +67,11 @@ def core(rounds: int) -> tuple[str, int]:
         for column in script_randomise():
             column[order]
 
-    def ours_randomise(threads: int) -> None:
+    def ours_randomise(threads: int, blocks: Sequence[Block] = blocks) -> None:
         out = [np.empty_like(column) for column in columns]
         randomise(blocks, columns, Keystream(pk.System().key()), out=out, threads=threads)
 
-    def ours_both(threads: int) -> None:
+    def ours_both(threads: int, blocks: Sequence[Block] = blocks) -> None:
         source = Keystream(pk.System().key())
         records = Records([column.dtype for column in columns], rows)
         randomise(blocks, columns, source, out=records.columns, threads=threads)
@@ -80,6 +82,7 @@ def core(rounds: int) -> tuple[str, int]:
             "numpy script": lambda: script_randomise() and None,
             "pkanon, 1 thread": lambda: ours_randomise(1),
             "pkanon, 2 threads": lambda: ours_randomise(2),
+            "pkanon, optimal design, 1 thread": lambda: ours_randomise(1, agreement),
         },
         rounds,
     )
@@ -88,6 +91,7 @@ def core(rounds: int) -> tuple[str, int]:
             "numpy script": script_both,
             "pkanon, 1 thread": lambda: ours_both(1),
             "pkanon, 2 threads": lambda: ours_both(2),
+            "pkanon, optimal design, 1 thread": lambda: ours_both(1, agreement),
         },
         rounds,
     )
@@ -121,7 +125,7 @@ def files(rounds: int, folder: Path) -> str:
     ]
     for number, (label, kind, frame, schema) in enumerate(cases):
         source, plan = folder / f"{number}.{kind}", folder / f"{number}.json"
-        pk.plan(schema, records=frame.height, k=2).save(plan)
+        pk.plan(schema, records=frame.height, k=2, design="equal-rho").save(plan)
         frame.write_csv(source) if kind == "csv" else frame.write_parquet(source)
         runs: dict[str, list[tuple[float, float]]] = {"polars": [], "pkanon": []}
         for _ in range(rounds):
