@@ -506,7 +506,7 @@ def test_damaged_plan_files_are_refused(damage):
     data = plan_of(EXAMPLES["2 x 3"], records=9).to_json()
     damaged = copy.deepcopy(data)
     damage(damaged["blocks"][0])
-    assert damaged != data
+    assert repr(damaged) != repr(data)
     with pytest.raises(pk.PlanError):
         pk.Plan.from_json(damaged)
 
@@ -553,6 +553,7 @@ def lowest_tail(block, seed, spoil=lambda codes: codes):
     """The smallest tail over all cells of all tables, of releases by ``block`` that should follow WIRED."""
     law = np.array([[float(entry) for entry in row] for row in declared_words(WIRED)])
     people = people_of(WIRED)
+    sizes = {name: size for unit in WIRED.units for name, size in zip(unit.attributes, unit.sizes)}
     tables = [c for count in range(1, 5) for c in itertools.combinations(WIRED.attributes, count)]
     lowest = 1.0
     for number, person in enumerate(people):
@@ -560,18 +561,14 @@ def lowest_tail(block, seed, spoil=lambda codes: codes):
         release = pk.release(table, plan_of(block, records=ROWS), randomness=pk.Seeded(seed * 100 + number))
         codes = spoil(release.codes)
         for names in tables:
-            chances, counts = {}, {}
-            for other, chance in zip(people, law[number]):
-                cell = tuple(other[name] for name in names)
-                chances[cell] = chances.get(cell, 0.0) + chance
-            got, times = np.unique(np.stack([codes[name] for name in names]), axis=1, return_counts=True)
-            counts = dict(zip(map(tuple, got.T.tolist()), times.tolist()))
-            if set(counts) - set(chances):
-                return 0.0  # a combination that is forbidden
-            seen = np.array([counts.get(cell, 0) for cell in chances])
-            p = np.minimum(list(chances.values()), 1.0)
-            tails = 2 * np.minimum(binom.cdf(seen, ROWS, p), binom.sf(seen - 1, ROWS, p))
-            lowest = min(lowest, float(tails[p < 1 - 1e-12].min()))
+            shape = [sizes[name] for name in names]
+            cell = np.ravel_multi_index([[other[name] for other in people] for name in names], shape)
+            p = np.bincount(cell, weights=law[number], minlength=prod(shape))
+            seen = np.bincount(
+                np.ravel_multi_index([codes[n].astype(int) for n in names], shape), minlength=prod(shape)
+            )
+            tails = 2 * np.minimum(binom.cdf(seen, ROWS, p), binom.sf(seen - 1, ROWS, p))  # 0 where p is and rows are
+            lowest = min(lowest, float(np.where((p == 0) & (seen == 0), 1.0, tails).min()))
         if lowest < ALPHA:
             break
     return lowest

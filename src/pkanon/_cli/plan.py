@@ -272,7 +272,10 @@ def _print(designs: dict[str, pk.Plan | str], chosen: pk.Plan, tables: list[tupl
         rows.append([label, *(_error(error) for error in errors)])
     print_table(header, rows)
     say()
-    say("kept: the share of rows whose true value is kept; the others get a uniform draw, which may hit it again.")
+    say(
+        "kept: how much of an attribute comes through, as if its true value were kept in this share of the rows and all others"
+    )
+    say("got a uniform draw. Negative: other values than the true one are favoured, which tells as much.")
     say("error: the expected sum of absolute errors of the corrected table, divided by the records; near or above 1")
     say("(marked !) the table cannot be read at this target. <=: at most, it depends on the data.")
     if len(plans) > 1:

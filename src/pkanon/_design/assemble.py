@@ -105,13 +105,19 @@ def _floors(units: Sequence[Unit], epsilon: float, floor: Floor) -> dict[int, fl
     if floor is None:
         return {}
     if isinstance(floor, Mapping):
+        if len(_groups(units)) > 1:
+            raise TargetError(
+                f"Floors of one's own can be set where all attributes fit one block: up to {LARGEST_AGREEMENT} of them, with up to "
+                "2^50 combinations. Ask for a floor by number of attributes."
+            )
         return {_mask(units, table): float(least) for table, least in floor.items()}
     if floor != "all" and (isinstance(floor, (bool, str)) or floor < 1):
         raise TargetError(f"floor = {floor}: a number of attributes, all, or tables with their least eigenvalue.")
     most = min(len(units), LARGEST_AGREEMENT) if floor == "all" else int(floor)
     rho = _paper_rho(units, epsilon)
     if len(units) > LARGEST_AGREEMENT:
-        return {}  # kept block by block
+        # block by block; a simple design keeps the floor if it does so for every unit alone
+        return {1 << number: rho for number in range(len(units))}
     return {mask: rho ** mask.bit_count() for mask in range(1, 2 ** len(units)) if mask.bit_count() <= most}
 
 
