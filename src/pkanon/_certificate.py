@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from ._amplification import central_epsilon
+from ._amplification import central_epsilon, default_delta
 from ._errors import PlanError
 from ._explain import promises, void_reasons
 from ._plan import Plan
@@ -139,7 +139,7 @@ def _central(plan: Plan, rows: int) -> list[str]:
     """What is promised about the release as a whole, where that was asked for."""
     if "delta" not in plan.asked or rows < 2:
         return []
-    delta = float(plan.asked["delta"])
+    delta = min(float(plan.asked["delta"]), default_delta(rows))  # more rows than planned need a smaller one
     epsilon = central_epsilon(plan.blocks, rows, delta)
     return [
         f"As a whole, shuffled, it is differentially private with epsilon = {round_up(epsilon)} and delta = {delta:.3g}, for "

@@ -187,7 +187,7 @@ class Agreement(Block):
         part = self._part({name: axis for axis, name in enumerate(attributes)}, len(attributes))
         if not all(self.eigenvalues[mask] for mask in part.masks):
             return math.inf
-        lengths = part.squared_lengths(1 / self._spectrum)
+        lengths = part.squared_lengths(self._inverted(part))
         if self.error_is_exact(attributes):
             return float(lengths.flat[0])
         axes = {name: axis for axis, name in enumerate(attributes)}

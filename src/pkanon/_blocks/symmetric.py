@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._errors import PlanError
 from .._schema import Unit
 from .base import Axes, Counts
 
@@ -246,7 +247,12 @@ class Part:
 def _chain(unit: Present, factors: Sequence[Part]) -> list[frozenset[str]]:
     """The attributes of one unit in the factors, from none to all: each set holds the one before it."""
     found = {frozenset(other.names) for part in factors for other in part.units if other.bit == unit.bit}
-    return [frozenset(), *sorted(found, key=len)]
+    chain = [frozenset[str](), *sorted(found, key=len)]
+    if any(not small <= large for small, large in itertools.pairwise(chain)):
+        raise PlanError(
+            f"Tables that share a part of {unit.unit} must hold one another; take both from a larger table."
+        )
+    return chain
 
 
 def _weighted(shares: Counts, x: Counts, unit: Present) -> Counts:

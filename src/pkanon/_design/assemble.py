@@ -10,6 +10,7 @@ table over several blocks has the product of their eigenvalues.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +23,7 @@ from .budget import equal_epsilon, equal_rho, retention_blocks
 from .optimal import LARGEST_EPSILON, Problem, coefficients, rounded, solve
 from .paper import log_odds
 from .target import Target, budget
-from .workload import Table, alone
+from .workload import Table
 
 Floor = int | str | Mapping[tuple[str, ...], float] | None
 """No table of up to so many attributes worse than in the paper; "all"; least eigenvalues by table; or none."""
@@ -44,33 +45,36 @@ def optimal_blocks(
     """(the blocks with the least error for ``tables``, what went wrong if anything did); ``joint`` makes one unit of all."""
     epsilon = budget(limit)
     simple = _simple(units, limit, target, fixed, joint)
-    if len(units) == 1 or not 0 < epsilon < LARGEST_EPSILON:
-        return min(simple.values(), key=lambda blocks: error(blocks, units, tables)), None
     floors = _floors(units, epsilon, floor)
+    kept = {
+        name: blocks
+        for name, blocks in simple.items()
+        # the paper's design is the floor, but for its own rounding to whole words
+        if (name == "equal-rho" and not isinstance(floor, Mapping)) or _keeps(blocks, units, floors)
+    }
+    best = min(kept, key=lambda name: error(kept[name], units, tables), default=None)
+    if len(units) == 1 or not 0 < epsilon < LARGEST_EPSILON:
+        if best is None:
+            assert isinstance(floor, Mapping)  # equal-rho keeps every other floor
+            raise TargetError(_contradiction(units, epsilon, floor))
+        return kept[best], None
     groups = _groups(units)
     if len(groups) == 1:
         problem = Problem(tuple(unit.size for unit in units), epsilon, coefficients(tables), floors)
         t = solve(problem)
         block = None if t is None else rounded(units, t, limit)
         found: list[Block] | None = None if block is None else [block]
-        if found is None and isinstance(floor, Mapping):
+        if found is None and best is None:
+            assert isinstance(floor, Mapping)
             raise TargetError(_contradiction(units, epsilon, floor))
     else:
         found = _several(units, groups, tables, limit, floor)
-    kept = {
-        name: blocks
-        for name, blocks in simple.items()
-        if floor is None or name == "equal-rho" or _keeps(blocks, units, floors)
-    }
-    if isinstance(floor, Mapping) and not _keeps(kept["equal-rho"], units, floors):
-        del kept["equal-rho"]
-    best = min(kept, key=lambda name: error(kept[name], units, tables), default=None)
     if found is not None:
         if best is None or error(found, units, tables) <= error(kept[best], units, tables):
             return found, None
         return kept[best], None
     assert best is not None  # without floors of one's own, equal-rho is always there
-    return kept[best], f"{best}: the optimiser found nothing better in its time"
+    return kept[best], f"{best}: the optimiser found nothing better"
 
 
 def error(blocks: Sequence[Block], units: Sequence[Unit], tables: Sequence[Table]) -> float:
@@ -111,7 +115,7 @@ def _floors(units: Sequence[Unit], epsilon: float, floor: Floor) -> dict[int, fl
                 "2^50 combinations. Ask for a floor by number of attributes."
             )
         return {_mask(units, table): float(least) for table, least in floor.items()}
-    if floor != "all" and (isinstance(floor, (bool, str)) or floor < 1):
+    if floor != "all" and (isinstance(floor, bool) or not isinstance(floor, int) or floor < 1):
         raise TargetError(f"floor = {floor}: a number of attributes, all, or tables with their least eigenvalue.")
     most = min(len(units), LARGEST_AGREEMENT) if floor == "all" else int(floor)
     rho = _paper_rho(units, epsilon)
@@ -138,8 +142,7 @@ def _contradiction(units: Sequence[Unit], epsilon: float, floor: Mapping[tuple[s
     """Why floors of one's own cannot be met."""
     for table, least in floor.items():
         mask = _mask(units, table)
-        cells = math.prod(unit.size for number, unit in enumerate(units) if mask >> number & 1)
-        most = 1 / math.sqrt(1 + alone(cells, epsilon) * cells / (cells - 1))
+        most = _largest([unit.size for number, unit in enumerate(units) if mask >> number & 1], epsilon)
         if least > most:
             return (
                 f"The floor {least:g} for {' x '.join(table)} cannot be met: with this budget at most {most:.4g} is possible, were nothing "
@@ -148,8 +151,33 @@ def _contradiction(units: Sequence[Unit], epsilon: float, floor: Mapping[tuple[s
     return "The floors cannot all be met with this budget, though each of them could alone. Lower some of them."
 
 
+def _largest(sizes: Sequence[int], epsilon: float) -> float:
+    """The largest |lam_T| that any value-symmetric mechanism has for the set T of units of these sizes.
+
+    lam is a mean of the characters in which those above lam itself have e^eps times the weight, so it is found by
+    adding characters from the top (or from the bottom) as long as they raise it.
+    """
+    gain = math.expm1(min(epsilon, 700.0))
+    patterns = []
+    for agree in itertools.product((True, False), repeat=len(sizes)):
+        share = math.prod(1 / size if kept else (size - 1) / size for size, kept in zip(sizes, agree))
+        patterns.append((math.prod(1.0 if kept else -1 / (size - 1) for size, kept in zip(sizes, agree)), share))
+    found = []
+    for sign in (1.0, -1.0):
+        value, weight, above = 0.0, 1.0, 0.0
+        for character, share in sorted(((sign * c, s) for c, s in patterns), reverse=True):
+            if character <= value:
+                break
+            above, weight = above + gain * share * character, weight + gain * share
+            value = above / weight
+        found.append(value)
+    return max(found)
+
+
 def _keeps(blocks: Sequence[Block], units: Sequence[Unit], floors: Mapping[int, float]) -> bool:
     """Whether a simple design keeps the floors."""
+    if not floors:
+        return True
     for mask, least in floors.items():
         value = 1.0
         for block in blocks:
@@ -187,6 +215,8 @@ def _several(
             spent = sum(math.log1p(units[i].size * rho / (1 - rho)) for i in group)
             share = min(left, Fraction(math.exp(2 * spent)))
         local = [_local(table, group, rho) for table in tables if any(i in table.cells for i in group)]
+        # no table asks for these units: serve each of them alone
+        local = local or [Table((), {place: units[i].size}, 1.0, 1.0) for place, i in enumerate(group)]
         block = _one([units[i] for i in group], local, share, floor, rho)
         if block is None:
             return None

@@ -4,7 +4,8 @@ With f(S) = lo (1 + (e^eps - 1) t_S), 0 <= t_S <= 1, the eigenvalues are linear 
 is a sum of ``coefficient / lam_T^2``: a convex program as long as no eigenvalue changes its sign. A conic
 solver finds t; everything that is promised is then computed from the integers it is rounded to.
 
-Eigenvalues are positive, or where that pays at small eps negative for odd numbers of units. Floors keep
+Eigenvalues are positive, or where that pays at small eps negative for odd numbers of units (of all units, or of
+those with more than two values). Floors keep
 every table of up to so many attributes at least as good as in the paper's design; they are added where
 they are violated, which is seldom.
 """
@@ -103,6 +104,9 @@ def solve(problem: Problem) -> NDArray[np.float64] | None:
     patterns = [dict.fromkeys(masks, 1.0)]
     if problem.epsilon < SMALL_EPSILON:
         patterns.append({mask: -1.0 if mask.bit_count() % 2 else 1.0 for mask in masks})
+        many = sum(1 << bit for bit, size in enumerate(problem.sizes) if size > 2)
+        if 0 < many < problem.masks[-1]:  # two values are told apart as well by keeping as by avoiding
+            patterns.append({mask: -1.0 if (mask & many).bit_count() % 2 else 1.0 for mask in masks})
     found = [t for signs in patterns if (t := _with_floors(problem, signs)) is not None]
     return min(found, key=problem.objective, default=None)
 

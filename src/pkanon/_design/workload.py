@@ -99,6 +99,8 @@ def _named(workload: Workload, names: Sequence[str]) -> dict[tuple[str, ...], fl
                 f"The workload has {count:,} tables; {MOST_TABLES:,} can be weighed. Lower it, or name the tables that matter."
             )
         return {table: 1.0 for size in range(1, most + 1) for table in itertools.combinations(names, size)}
+    if not isinstance(workload, Iterable):
+        raise TargetError(f"The workload {workload!r} is unknown: a number of attributes, full, or a list of tables.")
     listed = workload.items() if isinstance(workload, Mapping) else ((table, 1.0) for table in workload)
     result: dict[tuple[str, ...], float] = {}
     for table, weight in listed:
