@@ -19,7 +19,7 @@ from fractions import Fraction
 from .._blocks import LARGEST_AGREEMENT, Block, Retention
 from .._errors import TargetError, did_you_mean
 from .._schema import Unit
-from .budget import equal_epsilon, equal_rho, retention_blocks
+from .budget import LARGEST_LOG_ODDS, equal_epsilon, equal_rho, retention_blocks
 from .optimal import LARGEST_EPSILON, Problem, coefficients, rounded, solve
 from .paper import log_odds
 from .target import Target, budget
@@ -126,7 +126,9 @@ def _floors(units: Sequence[Unit], epsilon: float, floor: Floor) -> dict[int, fl
 
 
 def _paper_rho(units: Sequence[Unit], epsilon: float) -> float:
-    odds = math.exp(log_odds(epsilon, [unit.size for unit in units]))
+    if epsilon <= 0:
+        return 0.0
+    odds = math.exp(min(log_odds(epsilon, [unit.size for unit in units]), LARGEST_LOG_ODDS))
     return odds / (1 + odds)
 
 
