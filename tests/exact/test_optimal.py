@@ -560,7 +560,7 @@ def test_many_attributes(count):
 
 @pytest.mark.parametrize("sizes", [[3, 4, 2], [3] * 13], ids=["one block", "two blocks"])
 def test_a_solver_that_fails_is_replaced_and_that_is_said(sizes, monkeypatch):
-    monkeypatch.setattr(optimal, "_solve_once", lambda *_: None)
+    monkeypatch.setattr(optimal, "_solve_once", lambda *_: (None, False))
     schema = schema_of(sizes)
     plan = pk.plan(schema, records=RECORDS, epsilon=2)
     design, _, why = plan.asked["fallback"].partition(":")
@@ -576,7 +576,7 @@ def test_a_solver_that_fails_is_replaced_and_that_is_said(sizes, monkeypatch):
 
 
 def test_a_solver_that_fails_without_a_floor_leaves_the_best_simple_design(monkeypatch):
-    monkeypatch.setattr(optimal, "_solve_once", lambda *_: None)
+    monkeypatch.setattr(optimal, "_solve_once", lambda *_: (None, False))
     schema, tables = schema_of([2, 18, 12, 3]), tables_of([f"a{i}" for i in range(4)], "full")
     more = {"records": RECORDS, "k": 2}
     plan = pk.plan(schema, workload="full", weighting="absolute", floor=None, **more)

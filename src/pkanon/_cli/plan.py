@@ -110,7 +110,9 @@ def command(
         options = design_options(design, workload, weighting, floor)
         described = pk.read_schema(schema)
         if error is not None:
-            found = _for_error(described, error, records, k, epsilon, tables, options | given)
+            found = _for_error(
+                described, error, records, k, epsilon, tables, options | given, central=bool(central_epsilon or delta)
+            )
             records, k, epsilon = found.records, k, epsilon or (found.asked["epsilon"] if k is None else None)
             options.setdefault("workload", _tables(tables)) if options["design"] == "optimal" else None
         if records is None:
@@ -150,10 +152,16 @@ def _for_error(
     epsilon: str | None,
     tables: tuple[str, ...],
     options: dict[str, Any],
+    *,
+    central: bool,
 ) -> pk.Plan:
     """The plan that just meets an error: the most private one, or the one with the fewest records."""
     if not tables:
         raise pk.InputError("--error is about tables; name them with --table.")
+    if central:
+        raise pk.InputError(
+            "--error finds k or the records for k and epsilon; leave out --central-epsilon and --delta."
+        )
     with progress_bar() as progress:
         told = None if progress is None else (lambda done: progress("searching", done))
         if records is not None and k is None and epsilon is None:
@@ -280,6 +288,8 @@ def _print(designs: dict[str, pk.Plan | str], chosen: pk.Plan, tables: list[tupl
     say("(marked !) the table cannot be read at this target. <=: at most, it depends on the data.")
     if len(plans) > 1:
         say("*: the design that was chosen.")
+    if "fallback" in chosen.asked:
+        say(f"The optimal design is {chosen.asked['fallback']}.")
     for name, reason in designs.items():
         if isinstance(reason, str):
             say(f"{name}: {reason}")

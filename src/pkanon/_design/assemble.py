@@ -67,6 +67,8 @@ def optimal_blocks(
         if found is None and best is None:
             assert isinstance(floor, Mapping)
             raise TargetError(_contradiction(units, epsilon, floor))
+        if found is None and len(units) > UNITS_PER_BLOCK and not isinstance(floor, Mapping):
+            found = _several(units, _groups(units, 2), tables, limit, floor)  # smaller problems are solved more surely
     else:
         found = _several(units, groups, tables, limit, floor)
     if found is not None:
@@ -193,10 +195,10 @@ def _keeps(blocks: Sequence[Block], units: Sequence[Unit], floors: Mapping[int, 
     return True
 
 
-def _groups(units: Sequence[Unit]) -> list[list[int]]:
-    """Which units share a block: all if they fit, else dealt by their size so that blocks are alike."""
+def _groups(units: Sequence[Unit], least: int = 1) -> list[list[int]]:
+    """Which units share a block: all if they fit (and one block will do), else dealt by their size, so that blocks are alike."""
     falling = sorted(range(len(units)), key=lambda number: (-units[number].size, number))
-    for count in range(1, len(units) + 1):
+    for count in range(least, len(units) + 1):
         groups = [sorted(falling[start::count]) for start in range(count)]
         most = LARGEST_AGREEMENT if count == 1 else UNITS_PER_BLOCK
         if all(len(g) <= most and math.prod(units[i].size for i in g) <= LARGEST_PRODUCT for g in groups):

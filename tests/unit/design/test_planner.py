@@ -137,3 +137,20 @@ def test_a_release_says_what_it_promises_as_a_whole(tmp_path):
     assert any("As a whole, shuffled" in sentence for sentence in made.certificate.statement)
     made.save(tmp_path / "out")
     assert pk.open_release(tmp_path / "out").certificate.statement == made.certificate.statement
+
+
+@pytest.mark.parametrize("k", [4, 5, 6])
+def test_a_solver_that_gets_stuck_is_asked_again(k):
+    """At k = 5 the first attempt fails; its neighbours do not, and the error hardly differs between them."""
+    schema = pk.Schema([pk.Attribute.ranged(f"q{i}", 1, 3) for i in range(8)])
+    plan = pk.plan(schema, records=20_000, k=k, workload=[("q0", "q1")])
+    assert "fallback" not in plan.asked
+    assert plan.predict("q0", "q1").l1 < 0.02  # equal-rho: 0.32
+
+
+def test_a_workload_that_leaves_whole_blocks_out():
+    schema = pk.Schema([pk.Attribute.ranged(f"q{i}", 1, 3) for i in range(20)])
+    plan = pk.plan(schema, records=20_000, k=5, workload=[("q0", "q1")])
+    paper = pk.plan(schema, records=20_000, k=5, design="equal-rho")
+    assert plan.predict("q0", "q1").l1 < paper.predict("q0", "q1").l1
+    assert plan.predict("q7").l1 <= paper.predict("q7").l1 * (1 + 1e-5)
