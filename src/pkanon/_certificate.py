@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from ._amplification import central_epsilon, default_delta
 from ._errors import PlanError
 from ._explain import promises, void_reasons
 from ._plan import Plan
@@ -67,7 +66,7 @@ class Certificate:
             k=None if void else float_below(plan.k_for(rows)),
             epsilon=None if void else plan.epsilon,
             epsilon_unbounded=None if void else unbounded,
-            statement=("This release claims nothing.",) if void else (*promises(plan, rows), *_central(plan, rows)),
+            statement=("This release claims nothing.",) if void else tuple(promises(plan, rows)),
             void=tuple(void),
             outside=tuple(_outside(plan, rows)),
             date=datetime.now(UTC).date().isoformat(),
@@ -133,18 +132,6 @@ def _published_claims(data: Mapping[str, Any]) -> dict[str, Any]:
         key: value for key, value in data.items() if key not in ("statement", "void", "outside", "date", "software")
     }
     return claims | {"void": len(data["void"])}
-
-
-def _central(plan: Plan, rows: int) -> list[str]:
-    """What is promised about the release as a whole, where that was asked for."""
-    if "delta" not in plan.asked or rows < 2:
-        return []
-    delta = min(float(plan.asked["delta"]), default_delta(rows))  # more rows than planned need a smaller one
-    epsilon = central_epsilon(plan.blocks, rows, delta)
-    return [
-        f"As a whole, shuffled, it is differentially private with epsilon = {round_up(epsilon)} and delta = {delta:.3g}, for "
-        "whoever sees the released rows only, and not the answers on their way."
-    ]
 
 
 def _number(value: float, *, up: bool) -> str:

@@ -41,9 +41,7 @@ class Central:
     lower: float
 
     def __str__(self) -> str:
-        return (
-            f"central epsilon at most {round_up(self.epsilon)} at delta = {self.delta:.3g} (at least {self.lower:.4f})"
-        )
+        return f"central epsilon at most {round_up(self.epsilon)} at delta = {self.delta!r} (at least {math.floor(self.lower * 1e4) / 1e4})"
 
 
 def central(made: Plan, *, delta: float | None = None) -> Central:
@@ -81,7 +79,12 @@ def afford(
     options.setdefault("workload", wanted) if design == "optimal" else None
 
     def meets(epsilon: float) -> Plan | None:
-        made = plan(schema, records=records, epsilon=f"{epsilon:.6g}", design=design, **options)
+        try:
+            made = plan(schema, records=records, epsilon=f"{epsilon:.6g}", design=design, **options)
+        except TargetError:
+            if epsilon == HIGHEST_EPSILON:
+                raise
+            return None  # given matrices spend more than that
         return made if _worst(made, wanted) <= error else None
 
     best = meets(HIGHEST_EPSILON)

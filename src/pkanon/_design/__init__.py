@@ -106,7 +106,7 @@ def plan(
     if epsilon is not None:
         asked["epsilon"] = _text(epsilon)
     if central is not None:
-        asked |= {"central_epsilon": _text(cast(Number, central_epsilon)), "delta": repr(central.delta)}
+        asked |= {"central_epsilon": _text(cast(Number, central_epsilon)), "delta": repr(float(central.delta))}
     return Plan(schema, tuple(blocks), int(records), asked, noise)
 
 

@@ -126,19 +126,6 @@ def test_central_targets_that_cannot_be():
             pk.plan(SCHEMA, records=20_000, **arguments)
 
 
-def test_a_release_says_what_it_promises_as_a_whole(tmp_path):
-    import polars as pl
-
-    rows = pl.DataFrame(
-        {"sex": ["F", "M"] * 500, "age": [i % 7 for i in range(1000)], "job": [i % 4 + 1 for i in range(1000)]}
-    )
-    plan = pk.plan(SCHEMA, records=1000, central_epsilon=0.5)
-    made = pk.release(rows, plan)
-    assert any("As a whole, shuffled" in sentence for sentence in made.certificate.statement)
-    made.save(tmp_path / "out")
-    assert pk.open_release(tmp_path / "out").certificate.statement == made.certificate.statement
-
-
 @pytest.mark.parametrize("k", [4, 5, 6])
 def test_a_solver_that_gets_stuck_is_asked_again(k):
     """At k = 5 the first attempt fails; its neighbours do not, and the error hardly differs between them."""
