@@ -109,14 +109,11 @@ class Estimate(Reconstruction, Tabular):
 
         given = as_names(given)
         frame = decode(Schema(self.attributes), self._codes, None)
-        low, high = self.interval(level)
         shares = self.shares(given, level)
         percent = f"{100 * level:g}"
+        results = self._results(level)
         columns = {
-            "estimate": self.counts,
-            "std_error": self.standard_errors,
-            f"low_{percent}": low,
-            f"high_{percent}": high,
+            **results,
             "proportion": shares.shares,
             "proportion_std_error": shares.standard_errors,
             f"proportion_low_{percent}": shares.low,
@@ -125,7 +122,20 @@ class Estimate(Reconstruction, Tabular):
         }
         frame = frame.rename(free_names(frame.columns, (*columns, "flag")))
         numbers = pl.DataFrame({name: np.ravel(values) for name, values in columns.items()})
-        return pl.concat([frame, numbers.fill_nan(None), self._flags(low, shares.bounded)], how="horizontal")
+        return pl.concat(
+            [frame, numbers.fill_nan(None), self._flags(results[f"low_{percent}"], shares.bounded)], how="horizontal"
+        )
+
+    def _results(self, level: float) -> dict[str, Any]:
+        """What every form of the table has, by the name of its column."""
+        low, high = self.interval(level)
+        percent = f"{100 * level:g}"
+        return {
+            "estimate": self.counts,
+            "std_error": self.standard_errors,
+            f"low_{percent}": low,
+            f"high_{percent}": high,
+        }
 
     @property
     def _codes(self) -> dict[str, Any]:
@@ -150,15 +160,7 @@ class Estimate(Reconstruction, Tabular):
             import xarray
         except ImportError:
             raise EnvironmentFailure("to_xarray needs the package xarray; install pkanon[arrays].") from None
-        low, high = self.interval(level)
-        percent = f"{100 * level:g}"
-        results = {
-            "estimate": self.counts,
-            "std_error": self.standard_errors,
-            f"low_{percent}": low,
-            f"high_{percent}": high,
-            "released": self.channel.collapse(self.released),
-        }
+        results = self._results(level) | {"released": self.channel.collapse(self.released)}
         axes = free_names(self.names, results)
         return xarray.Dataset(
             {name: (tuple(axes.values()), values) for name, values in results.items()},

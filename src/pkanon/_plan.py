@@ -124,7 +124,10 @@ class Plan:
 
     @property
     def rho(self) -> dict[str, float | None]:
-        """The retention probability of each attribute; None where a general matrix has none."""
+        """The eigenvalue of each attribute alone: as if its values were kept with this probability, else drawn uniformly.
+
+        Of an optimal design at small epsilon it can be negative; None where a general matrix has none.
+        """
         by_name = {name: block.rho(name) for block in self.blocks for name in block.attributes}
         return {attribute.name: by_name[attribute.name] for attribute in self.schema.randomised}
 

@@ -71,7 +71,9 @@ def afford(
     progress: Told | None = None,
     **options: Any,
 ) -> Plan:
-    """The most private plan under which no cell of ``tables`` has a standard error above ``error`` (a share of all people).
+    """The most private plan under which the cells of each of ``tables`` have a standard error of at most ``error``.
+
+    Root mean square over the cells of a table, as a share of all people; single cells can have more.
 
     An optimal design serves just these tables unless ``workload`` says otherwise.
     """
@@ -116,7 +118,9 @@ def records_needed(
     progress: Told | None = None,
     **options: Any,
 ) -> Plan:
-    """The plan for the fewest records (to 0.1%) under which no cell of ``tables`` has a standard error above ``error``."""
+    """The plan for the fewest records (to 0.1%) under which the cells of each of ``tables`` have a standard error of at most
+    ``error``: root mean square over the cells of a table, as a share of all people.
+    """
     wanted = _checked(tables, error)
     options.setdefault("workload", wanted) if design == "optimal" else None
     if k is None and epsilon is None:

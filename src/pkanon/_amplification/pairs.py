@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import Agreement, Block, Matrix, Retention
+from .._errors import TargetError
 
 Vector = NDArray[np.float64]
 
@@ -147,7 +148,7 @@ def _part(block: Block) -> _Part:
         gamma = Fraction(sum(lowest), 2**block.width)
         rows = len(set(block.rows))
         return _Part(gamma, ratio, block, rows * rows, sum(w > 0 for w in lowest))
-    raise NotImplementedError(f"No blanket is known for a block of kind '{block.kind}'.")
+    raise TargetError(f"A central epsilon is not known for blocks of the kind '{block.kind}'.")
 
 
 def _corners(gamma: Fraction, ratio: Fraction) -> Law:

@@ -42,7 +42,7 @@ UNREADABLE = 0.8
     "--error",
     type=float,
     metavar="E",
-    help="Largest standard error of a cell of the --table's, as a share: finds k, or N.",
+    help="Standard error of the cells of each --table (root mean square, a share): finds k, or N.",
 )
 @click.option(
     "--chart", type=click.Path(), help="Draw error against k and N for every design: .png, .svg, .html, .json."

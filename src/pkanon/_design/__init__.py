@@ -98,6 +98,7 @@ def plan(
         designed, problem = (
             design_for(limit) if central is None else central.meet(design_for, limit, fixed, bool(units))
         )
+        target.check([*fixed, *designed])
         if design == "optimal" and units:
             asked |= _asked(workload, weighting, floor, problem)
     blocks = sorted([*given.values(), *designed], key=lambda block: _first(schema, block.units[0]))

@@ -77,6 +77,18 @@ class Target:
             )
         return limit
 
+    def check(self, blocks: Sequence[Block]) -> None:
+        """Raise unless the finished blocks, all of them, meet what was asked for: read off their integers once more.
+
+        Whatever a design does on the way, nothing leaves here that promises less than was asked.
+        """
+        k = exact_k(total_anonymity_ratio(blocks), self.records)
+        ratio = self._with_count(total_epsilon_ratio(blocks))
+        missed_k = self.k is not None and k < self.k
+        missed_epsilon = self.epsilon is not None and (ratio is None or ratio > exp_below(self.epsilon))
+        if missed_k or missed_epsilon:
+            raise TargetError(f"The plan that was made misses its target; please report it. {self.reached(blocks)}")
+
     def reached(self, blocks: Sequence[Block]) -> str:
         """What these blocks reach, as a sentence; on the safe side of what can be asked for."""
         k = exact_k(total_anonymity_ratio(blocks), self.records)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._analysis import representative
+from .._analysis import is_numeric, representative
 from .._blocks.base import Counts
 from .._crosstab import Estimate
 from .._errors import InputError
@@ -55,7 +55,7 @@ class Measurement:
 
 def check_numeric(attribute: Attribute, function: str) -> None:
     """Refuse SUM and AVG of what is not a number."""
-    if attribute.type not in ("integer", "number", "boolean"):
+    if not is_numeric(attribute):
         raise InputError(
             f"{function.upper()} needs numbers; '{attribute.name}' is of type {attribute.type}. "
             f"Ask COUNT(*) with GROUP BY {attribute.name}."

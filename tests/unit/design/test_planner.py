@@ -141,3 +141,31 @@ def test_a_workload_that_leaves_whole_blocks_out():
     paper = pk.plan(schema, records=20_000, k=5, design="equal-rho")
     assert plan.predict("q0", "q1").l1 < paper.predict("q0", "q1").l1
     assert plan.predict("q7").l1 <= paper.predict("q7").l1 * (1 + 1e-5)
+
+
+def _too_generous(units, t, limit):
+    """One part in a thousand more budget than there is."""
+    from pkanon._design.optimal import rounded
+
+    return rounded(units, t, limit * 1001 / 1000)
+
+
+def _keeps_more(units, split, limit, target, fixed):
+    from pkanon._design.budget import retention_blocks
+
+    return retention_blocks(units, split, limit * 1001 / 1000, target, fixed)
+
+
+@pytest.mark.parametrize("target", [{"k": 50}, {"epsilon": 2.0}, {"k": 50, "hide_count": "9/10"}])
+def test_no_plan_leaves_that_misses_its_target(monkeypatch, target):
+    """Whatever goes wrong on the way, the finished integers are held against what was asked for."""
+    import pkanon._design as design
+    import pkanon._design.assemble as assemble
+
+    monkeypatch.setattr(assemble, "rounded", _too_generous)
+    with pytest.raises(pk.TargetError, match="misses its target"):
+        pk.plan(SCHEMA, records=20_000, **target)
+    monkeypatch.setattr(design, "retention_blocks", _keeps_more)
+    for name in ("equal-rho", "equal-epsilon", "joint"):
+        with pytest.raises(pk.TargetError, match="misses its target"):
+            pk.plan(SCHEMA, records=20_000, design=name, **target)
