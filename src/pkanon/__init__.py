@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from ._estimate import METHODS as METHODS
     from ._estimate import Convergence as Convergence
     from ._estimate import Quantity as Quantity
+    from ._experiments import Reproduction as Reproduction
+    from ._experiments import reproduce as reproduce
     from ._frames import Draft as Draft
     from ._frames import TextFormat as TextFormat
     from ._frames import count_rows as count_rows
@@ -114,6 +116,7 @@ _HOMES = {
     "Quantity": "_estimate",
     "RefusedError": "_errors",
     "Release": "_release",
+    "Reproduction": "_experiments",
     "Retention": "_blocks",
     "Schema": "_schema",
     "SchemaError": "_errors",
@@ -142,6 +145,7 @@ _HOMES = {
     "read_schema": "_schema",
     "records_needed": "_planner",
     "release": "_release",
+    "reproduce": "_experiments",
     "rho_from_both": "_design",
     "rho_from_epsilon": "_design",
     "rho_from_k": "_design",

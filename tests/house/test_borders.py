@@ -31,6 +31,7 @@ LAYERS = [
     ["_bundle"],
     ["_release"],
     ["_audit", "_demo"],
+    ["_experiments"],
     ["_cli"],
     ["__main__"],
 ]
@@ -51,6 +52,7 @@ THIRD_PARTY = {
     "_bundle": CORE | {"polars"},
     "_release": CORE | {"polars"},
     "_demo": CORE | {"polars"},
+    "_experiments": CORE | {"polars", "altair"},
     "_cli": {"click", "rich"},
 }
 

@@ -31,6 +31,7 @@ VERBS = {
     "plan": "What a target costs, before any data is touched.",
     "query": "Answer a SQL query from a release.",
     "release": "Randomise and shuffle a table.",
+    "reproduce": "The experiments of the paper, run again.",
     "schema": "Draft a schema from a table.",
 }
 
