@@ -81,7 +81,8 @@ def promises(plan: Plan, records: int | None = None) -> list[str]:
 
 
 def _done(block: Block) -> str:
-    names = " and ".join(f"'{name}'" for name in block.attributes)
+    quoted = [f"'{name}'" for name in block.attributes]
+    names = " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
     together = " together" if len(block.attributes) > 1 else ""
     if isinstance(block, Retention):
         what = "allowed combinations" if together else "values"
@@ -94,7 +95,7 @@ def _done(block: Block) -> str:
             100 * sum(block.sets[m] for m in range(len(block.sets)) if m >> bit & 1) / 2**block.width
             for bit in range(len(block.units))
         ]
-        each = ", ".join(f"{unit.attributes[0]} {share:.3g}%" for unit, share in zip(block.units, shares))
+        each = ", ".join(f"{' and '.join(unit.attributes)} {share:.3g}%" for unit, share in zip(block.units, shares))
         return (
             f"{names}: a set of them is drawn for every row and keeps its values; each of the others gets a uniform draw from "
             f"its other values. Kept in this share of the rows: {each}."

@@ -16,7 +16,9 @@ import polars as pl
 
 from . import _amplification
 from ._design import DESIGNS, Number, plan
-from ._errors import InputError, TargetError
+from ._design.search import Search
+from ._design.target import exact
+from ._errors import InputError, TargetError, did_you_mean
 from ._frames import Tabular, json_rows
 from ._plan import Plan
 from ._privacy import round_up
@@ -77,34 +79,26 @@ def afford(
 
     An optimal design serves just these tables unless ``workload`` says otherwise.
     """
-    wanted = _checked(tables, error)
+    wanted = _checked(schema, tables, error)
     options.setdefault("workload", wanted) if design == "optimal" else None
 
-    def meets(epsilon: float) -> Plan | None:
+    def design_for(epsilon: float) -> Plan | None:
         try:
-            made = plan(schema, records=records, epsilon=f"{epsilon:.6g}", design=design, **options)
+            return plan(schema, records=records, epsilon=f"{epsilon:.6g}", design=design, **options)
         except TargetError:
-            if epsilon == HIGHEST_EPSILON:
+            if epsilon >= HIGHEST_EPSILON:
                 raise
             return None  # given matrices spend more than that
-        return made if _worst(made, wanted) <= error else None
 
-    best = meets(HIGHEST_EPSILON)
-    if best is None:
+    search = Search(design_for, lambda made: math.log(_worst(made, wanted) / error), _told(progress))
+    found = search.between(math.log(HIGHEST_EPSILON), math.log(LOWEST_EPSILON), PRECISION)
+    if found is None:
         made = plan(schema, records=records, epsilon=HIGHEST_EPSILON, design=design, **options)
         raise TargetError(
             f"A standard error of {error:g} cannot be met with {records:,} records whatever the privacy: "
             f"{_worst(made, wanted):.3g} is the least. Ask for smaller tables or more people."
         )
-    low, high = math.log(LOWEST_EPSILON), math.log(HIGHEST_EPSILON)
-    first = high - low
-    while high - low > PRECISION:
-        middle = (low + high) / 2
-        found = meets(math.exp(middle))
-        low, high, best = (low, middle, found) if found else (middle, high, best)
-        if progress is not None:
-            progress(min(1.0, 1 - math.log((high - low) / PRECISION) / math.log(first / PRECISION)))
-    return best
+    return found
 
 
 def records_needed(
@@ -121,42 +115,47 @@ def records_needed(
     """The plan for the fewest records (to 0.1%) under which the cells of each of ``tables`` have a standard error of at most
     ``error``: root mean square over the cells of a table, as a share of all people.
     """
-    wanted = _checked(tables, error)
+    wanted = _checked(schema, tables, error)
     options.setdefault("workload", wanted) if design == "optimal" else None
     if k is None and epsilon is None:
-        raise TargetError("Ask for k, epsilon or both: how many people are needed depends on it.")
+        raise TargetError("Ask for k, for epsilon or for both: how many people are needed depends on it.")
 
-    def meets(records: int) -> Plan | None:
-        made = plan(schema, records=records, k=k, epsilon=epsilon, design=design, **options)
-        return made if _worst(made, wanted) <= error else None
+    least = 2 if k is None else max(2, math.ceil(exact(k, "k", up=True)) + 1)
 
-    least = max(2, 2 if k is None else math.ceil(float(k)) + 1)
-    low, high, best = least, least, meets(least)
-    if best is not None:
-        return best
-    while best is None:
-        if high >= MOST_RECORDS:
-            raise TargetError(
-                f"More than {MOST_RECORDS:,} records would be needed; ask for smaller tables or a larger error."
-            )
-        low, high = high, min(high * 4, MOST_RECORDS)
-        best = meets(high)
-    span = math.log(high / low)
-    while high - low > max(1, PRECISION * low):
-        middle = max(low + 1, math.isqrt(low * high))
-        found = meets(middle)
-        low, high, best = (low, middle, found) if found else (middle, high, best)
-        if progress is not None:
-            progress(min(1.0, 1 - math.log(max(high / low, 1 + PRECISION)) / span))
-    return best
+    def design_for(records: float) -> Plan | None:
+        try:
+            return plan(schema, records=round(records), k=k, epsilon=epsilon, design=design, **options)
+        except TargetError:
+            if records >= MOST_RECORDS:
+                raise
+            return None  # too few for this k
+
+    search = Search(design_for, lambda made: math.log(_worst(made, wanted) / error), _told(progress))
+    found = search.between(math.log(MOST_RECORDS), math.log(least), PRECISION / 2)
+    if found is None:
+        raise TargetError(
+            f"More than {MOST_RECORDS:,} records would be needed; ask for smaller tables or a larger error."
+        )
+    return found
 
 
-def _checked(tables: Sequence[Sequence[str]], error: float) -> list[tuple[str, ...]]:
+def _told(progress: Told | None) -> Callable[[int], None] | None:
+    """About a dozen designs are looked at."""
+    return None if progress is None else lambda looks: progress(1 - 0.8**looks)
+
+
+def _checked(schema: Schema, tables: Sequence[Sequence[str]], error: float) -> list[tuple[str, ...]]:
     if not (isinstance(error, (int, float)) and 0 < error < 1):
         raise InputError(f"A standard error is asked for as a share of all people, such as 0.02; it cannot be {error}.")
     wanted = [(table,) if isinstance(table, str) else tuple(table) for table in tables]
     if not wanted:
         raise InputError("Name at least one table that the error is about.")
+    known = [attribute.name for attribute in schema.randomised]
+    for name in (name for table in wanted for name in table):
+        if name not in known:
+            raise InputError(
+                f"The error is asked for a table of '{name}', which is not randomised. {did_you_mean(name, known)}"
+            )
     return wanted
 
 

@@ -476,7 +476,7 @@ def test_no_mechanism_of_the_same_signs_is_better(sizes, epsilon, workload, floo
     found = 0
     for sign in (1.0, -1.0) if epsilon < optimal.SMALL_EPSILON else (1.0,):
         signs = {mask: sign ** mask.bit_count() for mask in range(1, 2 ** len(sizes))}
-        t = optimal._with_floors(problem, signs)
+        t = optimal._with_floors(problem, signs, math.inf)
         if t is not None:
             found += 1
             gap = certificate(problem, t)
@@ -593,7 +593,7 @@ REFUSED = {
     "workload in words": ({"workload": "pairs"}, "workload 'pairs' is unknown"),
     "workload 0": ({"workload": 0}, "at least 1"),
     "workload -1": ({"workload": -1}, "at least 1"),
-    "workload true": ({"workload": True}, "at least 1"),
+    "workload true": ({"workload": True}, "workload True is unknown"),
     "workload 2.5": ({"workload": 2.5}, "workload"),
     "workload none": ({"workload": None}, "workload"),
     "empty": ({"workload": []}, "empty"),

@@ -14,6 +14,7 @@ from .shared import design_options, json_option, print_json, print_table, progre
 
 UNREADABLE = 0.8
 """An L1 error of 2 is as far off as a table can be; from here on the noise is as large as the table."""
+LEAST_K = 2
 
 
 @click.command()
@@ -103,26 +104,28 @@ def command(
             raise pk.InputError(
                 f"{schema} is a plan and says everything; leave out all options but --table and --json."
             )
-        chosen = pk.read_plan(schema)
+        chosen, answer = pk.read_plan(schema), ""
         designs: dict[str, pk.Plan | str] = {chosen.asked.get("design", "by hand"): chosen}
     else:
         given = {"hide_count": hide_count, "matrices": _matrices(matrices, data_matrices, invariant)}
         options = design_options(design, workload, weighting, floor)
         described = pk.read_schema(schema)
+        found, answer = None, ""
         if error is not None:
             found = _for_error(
                 described, error, records, k, epsilon, tables, options | given, central=bool(central_epsilon or delta)
             )
-            records, k, epsilon = found.records, k, epsilon or (found.asked["epsilon"] if k is None else None)
+            answer = _answer(found, error, _tables(tables), records_given=records is not None)
+            records, epsilon = found.records, found.asked.get("epsilon")
             options.setdefault("workload", _tables(tables)) if options["design"] == "optimal" else None
         if records is None:
             raise pk.InputError("Say how many rows will be released: --records N (or ask how many with --error).")
         target: dict[str, Any] = {"records": records, "k": k, "epsilon": epsilon}
         target |= {"central_epsilon": central_epsilon, "delta": delta}
-        chosen, designs = _all_designs(described, options, target | given)
+        chosen, designs = _all_designs(described, options, target | given, found)
         if chart is not None:
             _draw(described, chosen, _tables(tables), options, chart)
-    wanted = _tables(tables) or _default_tables(chosen)
+    wanted = _tables(tables) or _default_tables(chosen, workload)
     for table in wanted:
         chosen.predict(*table)  # an unknown attribute is refused before anything is written
     if output is not None:
@@ -132,6 +135,9 @@ def command(
             {name: _as_json(plan, wanted) for name, plan in designs.items()} | {"chosen": chosen.asked.get("design")}
         )
         return
+    if answer:
+        say(answer)
+        say()
     _print(designs, chosen, wanted)
     if "delta" in chosen.asked:
         say(f"  As a whole, shuffled: {pk.central(chosen, delta=float(chosen.asked['delta']))}.")
@@ -141,7 +147,7 @@ def command(
 
 
 def _tables(texts: tuple[str, ...]) -> list[tuple[str, ...]]:
-    return [tuple(name.strip() for name in table.split(",")) for table in texts]
+    return [tuple(name.strip() for name in table.split(",")) for table in texts if table.strip()]
 
 
 def _for_error(
@@ -175,6 +181,15 @@ def _for_error(
     )
 
 
+def _answer(found: pk.Plan, error: float, tables: list[tuple[str, ...]], *, records_given: bool) -> str:
+    """What was searched for, in a sentence."""
+    about = f"a standard error of at most {error:g} in {', '.join(' x '.join(table) for table in tables)}"
+    if not records_given:
+        return f"For {about}, {found.records:,} records are needed."
+    warning = " That hides next to nobody: allow a larger error, or ask more people." if found.k < LEAST_K else ""
+    return f"With {about}, k = {found.k_text} and epsilon = {found.epsilon_text} can be afforded.{warning}"
+
+
 def _draw(
     schema: pk.Schema, chosen: pk.Plan, tables: list[tuple[str, ...]], options: dict[str, Any], path: str
 ) -> None:
@@ -189,10 +204,10 @@ def _draw(
 
 
 def _all_designs(
-    schema: pk.Schema, options: dict[str, Any], target: dict[str, Any]
+    schema: pk.Schema, options: dict[str, Any], target: dict[str, Any], found: pk.Plan | None
 ) -> tuple[pk.Plan, dict[str, pk.Plan | str]]:
     """The plan of the chosen design, and for every design its plan or why it cannot be."""
-    chosen = pk.plan(schema, **options, **target)
+    chosen = found or pk.plan(schema, **options, **target)
     designs: dict[str, pk.Plan | str] = {}
     for name in pk.DESIGNS:
         try:
@@ -227,10 +242,13 @@ def _numbers(file: str) -> list[list[float]]:
         raise pk.InputError(f"{file} must hold numbers separated by commas, without a header.") from None
 
 
-def _default_tables(plan: pk.Plan) -> list[tuple[str, ...]]:
-    """One, two, three and four attributes: the first of the schema, as the paper adds them."""
+def _default_tables(plan: pk.Plan, workload: str | None) -> list[tuple[str, ...]]:
+    """The tables of a workload that names some; else of one to four attributes, the first as the paper adds them."""
     names = [attribute.name for attribute in plan.schema.randomised]
-    return [tuple(names[:count]) for count in range(1, min(len(names), 4) + 1)]
+    if workload is not None and not workload.isdigit() and workload != "full":
+        return _tables(tuple(workload.split(";")))
+    counts = {*range(1, min(len(names), 4) + 1), *([len(names)] if workload == "full" else [])}
+    return [tuple(names[:count]) for count in sorted(counts)]
 
 
 def _as_json(plan: pk.Plan | str, tables: list[tuple[str, ...]]) -> dict[str, Any]:
@@ -272,8 +290,8 @@ def _print(designs: dict[str, pk.Plan | str], chosen: pk.Plan, tables: list[tupl
         ["epsilon", *(plan.epsilon_text for plan in plans.values())],
     ]
     for attribute in chosen.schema.randomised:
-        kept = [plan.rho[attribute.name] for plan in plans.values()]
-        rows.append([f"kept: {attribute.name}", *("matrix" if rho is None else f"{100 * rho:.2f}%" for rho in kept)])
+        rhos = [plan.rho[attribute.name] for plan in plans.values()]
+        rows.append([f"rho: {attribute.name}", *("matrix" if rho is None else f"{100 * rho:.2f}%" for rho in rhos)])
     for table in tables:
         errors = [plan.predict(*table) for plan in plans.values()]
         label = f"error: {' x '.join(table)}"
@@ -281,13 +299,15 @@ def _print(designs: dict[str, pk.Plan | str], chosen: pk.Plan, tables: list[tupl
     print_table(header, rows)
     say()
     say(
-        "kept: how much of an attribute comes through, as if its true value were kept in this share of the rows and all others"
+        "rho: how much of an attribute comes through, as if its true value were kept in this share of the rows and all others"
     )
     say("got a uniform draw. Negative: other values than the true one are favoured, which tells as much.")
     say("error: the expected sum of absolute errors of the corrected table, divided by the records; near or above 1")
     say("(marked !) the table cannot be read at this target. <=: at most, it depends on the data.")
     if len(plans) > 1:
         say("*: the design that was chosen.")
+    if chosen.asked.get("floor", "none").isdigit():
+        say(f"Floor: no table of up to {chosen.asked['floor']} attributes is worse than with equal-rho (--floor none: without).")
     if "fallback" in chosen.asked:
         say(f"The optimal design is {chosen.asked['fallback']}.")
     for name, reason in designs.items():

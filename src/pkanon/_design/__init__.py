@@ -9,11 +9,11 @@ assemble.py  optimal blocks, compared with the simple designs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from numpy.typing import ArrayLike
 
@@ -21,12 +21,12 @@ from .._blocks import Block, Matrix, TransitionMatrix
 from .._errors import PlanError, SchemaError, TargetError, did_you_mean
 from .._plan import CountNoise, Plan
 from .._schema import Schema, Unit
-from .assemble import Floor, optimal_blocks
+from .assemble import optimal_blocks
 from .budget import Split, equal_epsilon, equal_rho, retention_blocks
 from .central import CentralTarget
 from .paper import rho_from_both, rho_from_epsilon, rho_from_k
 from .target import Number, Target, budget, check_records
-from .workload import Workload, tables_of
+from .workload import Floor, Named, Workload, read_floor, read_workload, tables_of
 
 __all__ = ["DESIGNS", "Number", "plan", "rho_from_both", "rho_from_epsilon", "rho_from_k"]
 
@@ -74,6 +74,7 @@ def plan(
         raise TargetError(f"The design '{design}' is unknown. {did_you_mean(design, DESIGNS)}")
     noise = None if hide_count is None else _count_noise(hide_count)
     asked = {"design": design}
+    wanted, least = read_workload(workload), read_floor(floor)
     given = _matrix_blocks(schema, matrices or {})
     units = _units_to_design(schema, design, set(given))
     central = CentralTarget.of(central_epsilon, delta, records, hidden=noise is not None)
@@ -90,9 +91,9 @@ def plan(
                 return [], None
             if design != "optimal":
                 return list(retention_blocks(units, _SPLITS[design], limit, target, fixed)), None
-            tables = tables_of(workload, weighting, budget(limit), units, fixed)
+            tables = tables_of(wanted, weighting, budget(limit), units, fixed)
             joint = partial(_units_to_design, schema, "joint", set(given))
-            return optimal_blocks(units, tables, limit, target, fixed, floor, lambda: joint()[0])
+            return optimal_blocks(units, tables, limit, target, fixed, least, lambda: joint()[0])
 
         limit = target.limit(fixed)
         designed, problem = (
@@ -100,7 +101,7 @@ def plan(
         )
         target.check([*fixed, *designed])
         if design == "optimal" and units:
-            asked |= _asked(workload, weighting, floor, problem)
+            asked |= _asked(wanted, weighting, least, problem)
     blocks = sorted([*given.values(), *designed], key=lambda block: _first(schema, block.units[0]))
     if k is not None:
         asked["k"] = _text(k)
@@ -139,23 +140,18 @@ def _units_to_design(schema: Schema, design: str, given: set[str]) -> list[Unit]
     raise TargetError(f"The design 'joint' makes one unit of all attributes: {problem}")
 
 
-def _asked(workload: Workload, weighting: str, floor: Floor, problem: str | None) -> dict[str, str]:
+def _asked(
+    workload: int | str | Named, weighting: str, floor: int | str | Named | None, problem: str | None
+) -> dict[str, str]:
     """What was asked of an optimal design, as a plan file holds it."""
     texts = {"workload": _table_text(workload), "weighting": weighting, "floor": _table_text(floor)}
     return texts if problem is None else texts | {"fallback": problem}
 
 
-def _table_text(value: object) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, (int, str)):
-        return str(value)
-    items = value.items() if isinstance(value, Mapping) else ((table, None) for table in cast(Iterable[Any], value))
-    texts = []
-    for table, number in items:
-        name = table if isinstance(table, str) else ",".join(table)
-        texts.append(name if number is None else f"{name}={number:g}")
-    return "; ".join(texts)
+def _table_text(value: int | str | Named | None) -> str:
+    if not isinstance(value, dict):
+        return "none" if value is None else str(value)
+    return "; ".join(",".join(table) + (f"={number:g}" if number != 1 else "") for table, number in value.items())
 
 
 def _first(schema: Schema, unit: Unit) -> int:

@@ -1,7 +1,7 @@
 """Optimal blocks for a schema: one agreement block where that is possible, several where it is not.
 
 What comes out is compared, in whole words, with the simple designs that keep the floor, and never worse for
-the workload than any of them. If the solver fails, the best of them is taken and the plan says so.
+the workload than any of them. If nothing better is found, the best of them is taken and the plan says so.
 
 With many units (or units of very many values) they are dealt to several blocks, large and small ones to each.
 Every block gets what the paper's design would spend on its units, so the floor holds across blocks too: a
@@ -23,10 +23,7 @@ from .budget import LARGEST_LOG_ODDS, equal_epsilon, equal_rho, retention_blocks
 from .optimal import LARGEST_EPSILON, Problem, coefficients, rounded, solve
 from .paper import log_odds
 from .target import Target, budget
-from .workload import Table
-
-Floor = int | str | Mapping[tuple[str, ...], float] | None
-"""No table of up to so many attributes worse than in the paper; "all"; least eigenvalues by table; or none."""
+from .workload import Named, Table
 
 UNITS_PER_BLOCK = 8
 LARGEST_PRODUCT = 2**50
@@ -39,7 +36,7 @@ def optimal_blocks(
     limit: Fraction,
     target: Target,
     fixed: Sequence[Block],
-    floor: Floor,
+    floor: int | str | Named | None,
     joint: Callable[[], Unit],
 ) -> tuple[list[Block], str | None]:
     """(the blocks with the least error for ``tables``, what went wrong if anything did); ``joint`` makes one unit of all."""
@@ -58,7 +55,7 @@ def optimal_blocks(
             assert isinstance(floor, Mapping)  # equal-rho keeps every other floor
             raise TargetError(_contradiction(units, epsilon, floor))
         return kept[best], None
-    groups = _groups(units)
+    groups, why = _groups(units), None
     if len(groups) == 1:
         problem = Problem(tuple(unit.size for unit in units), epsilon, coefficients(tables), floors)
         t = solve(problem)
@@ -69,14 +66,15 @@ def optimal_blocks(
             raise TargetError(_contradiction(units, epsilon, floor))
         if found is None and len(units) > UNITS_PER_BLOCK and not isinstance(floor, Mapping):
             found = _several(units, _groups(units, 2), tables, limit, floor)  # smaller problems are solved more surely
+            why = "two blocks: one for all attributes takes too long to find"
     else:
         found = _several(units, groups, tables, limit, floor)
     if found is not None:
         if best is None or error(found, units, tables) <= error(kept[best], units, tables):
-            return found, None
+            return found, why
         return kept[best], None
     assert best is not None  # without floors of one's own, equal-rho is always there
-    return kept[best], f"{best}: the optimiser found nothing better"
+    return kept[best], f"{best}: {'nothing better keeps the floor' if floors else 'the solver failed'}"
 
 
 def error(blocks: Sequence[Block], units: Sequence[Unit], tables: Sequence[Table]) -> float:
@@ -106,7 +104,7 @@ def _simple(
     return found
 
 
-def _floors(units: Sequence[Unit], epsilon: float, floor: Floor) -> dict[int, float]:
+def _floors(units: Sequence[Unit], epsilon: float, floor: int | str | Named | None) -> dict[int, float]:
     """The least |lam_T| of every set of units that has one."""
     if floor is None:
         return {}
@@ -116,9 +114,11 @@ def _floors(units: Sequence[Unit], epsilon: float, floor: Floor) -> dict[int, fl
                 f"Floors of one's own can be set where all attributes fit one block: up to {LARGEST_AGREEMENT} of them, with up to "
                 "2^50 combinations. Ask for a floor by number of attributes."
             )
-        return {_mask(units, table): float(least) for table, least in floor.items()}
-    if floor != "all" and (isinstance(floor, bool) or not isinstance(floor, int) or floor < 1):
-        raise TargetError(f"floor = {floor}: a number of attributes, all, or tables with their least eigenvalue.")
+        own: dict[int, float] = {}
+        for table, least in floor.items():
+            mask = _mask(units, table)
+            own[mask] = max(least, own.get(mask, 0.0))
+        return own
     most = min(len(units), LARGEST_AGREEMENT) if floor == "all" else int(floor)
     rho = _paper_rho(units, epsilon)
     if len(units) > LARGEST_AGREEMENT:
@@ -207,7 +207,11 @@ def _groups(units: Sequence[Unit], least: int = 1) -> list[list[int]]:
 
 
 def _several(
-    units: Sequence[Unit], groups: Sequence[Sequence[int]], tables: Sequence[Table], limit: Fraction, floor: Floor
+    units: Sequence[Unit],
+    groups: Sequence[Sequence[int]],
+    tables: Sequence[Table],
+    limit: Fraction,
+    floor: int | str | Named | None,
 ) -> list[Block] | None:
     """One block per group, each solved with the others as they are; None if a solver fails."""
     rho = _paper_rho(units, budget(limit))
@@ -231,7 +235,9 @@ def _several(
     return found
 
 
-def _one(units: Sequence[Unit], tables: Sequence[Table], limit: Fraction, floor: Floor, rho: float) -> Block | None:
+def _one(
+    units: Sequence[Unit], tables: Sequence[Table], limit: Fraction, floor: int | str | Named | None, rho: float
+) -> Block | None:
     sizes = tuple(unit.size for unit in units)
     floors: dict[int, float] = {}
     if floor is not None:

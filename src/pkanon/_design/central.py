@@ -14,12 +14,15 @@ from fractions import Fraction
 from .. import _amplification
 from .._blocks import Block
 from .._errors import TargetError
+from .search import Search
 from .target import Number, budget, check_records, exact
 
 LOOSEST = 20
 """The largest local epsilon that is tried: beyond it shuffling hides next to nothing."""
-CLOSE = 1e-3
-STEPS = 40
+LEAST = (1e-2, 1e-6)
+"""Local epsilons that are tried for the least; the second is below anything useful."""
+CLOSE = 1e-4
+TINY = 1e-300
 
 Design = Callable[[Fraction], tuple[list[Block], str | None]]
 
@@ -68,22 +71,18 @@ class CentralTarget:
             return best
         if not free:
             raise TargetError(self._beyond(reached([])))
-        low, high = 0.0, budget(limit)
-        found: tuple[list[Block], str | None] | None = None
-        for _ in range(STEPS):
-            middle = (low + high) / 2 if low else high / 4
-            tried = design(Fraction(math.exp(2 * middle)))
-            value = reached(tried[0])
-            if value <= self.epsilon:
-                low, found = middle, tried
-                if value >= self.epsilon * (1 - Fraction(CLOSE)):
-                    break
-            else:
-                high = middle
-            if high < 1e-6:
+
+        def made(size: float) -> tuple[list[Block], str | None]:
+            return design(Fraction(math.exp(2 * size)))
+
+        search = Search(made, lambda found: math.log(max(reached(found[0]), TINY) / float(self.epsilon)))
+        for least in LEAST:
+            found = search.between(math.log(least), math.log(budget(limit)), CLOSE)
+            if found is not None:
                 break
-        if found is None:
-            raise TargetError(self._beyond(reached(design(Fraction(math.exp(2 * high)))[0])))
+        else:
+            raise TargetError(self._beyond(reached(made(LEAST[-1])[0])))
+        assert reached(found[0]) <= self.epsilon
         return found
 
     def _beyond(self, reached: float) -> str:

@@ -54,7 +54,7 @@ class Target:
                 f"epsilon = {epsilon} cannot be met: it must be above 0. Smaller is more private; 1 to 5 is usual."
             )
         if exact_epsilon is None and exact_k is None:
-            raise TargetError("Ask for k, epsilon or both.")
+            raise TargetError("Ask for k, for epsilon, or for a central epsilon; of several the tightest binds.")
         if exact_epsilon is None and exact_k == 1:
             raise TargetError("k = 1 alone asks for nothing; ask for a k above 1 or for an epsilon.")
         return cls(records, exact_k, exact_epsilon, count_noise)

@@ -11,7 +11,8 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias
 
 from .._blocks import Block
 from .._errors import TargetError, did_you_mean
@@ -20,6 +21,9 @@ from .._schema import Unit
 Weighting: TypeAlias = Literal["relative", "absolute"]
 Workload: TypeAlias = int | str | Iterable[Sequence[str]] | Mapping[tuple[str, ...], float]
 """Every table of up to so many attributes; "full"; or the tables themselves, with weights if wanted."""
+Floor: TypeAlias = int | str | Mapping[tuple[str, ...], float] | None
+"""No table of up to so many attributes worse than in the paper; "all"; least eigenvalues by table; or none."""
+Named: TypeAlias = dict[tuple[str, ...], float]
 
 MOST_TABLES = 100_000
 
@@ -43,8 +47,63 @@ class Table:
         return sum(1 << unit for unit in self.cells)
 
 
+def read_workload(workload: Workload) -> int | str | Named:
+    """A workload as a number, "full" or tables with weights; read once, as it may be an iterator."""
+    number = _whole(workload)
+    if number is not None:
+        if number < 1:
+            raise TargetError(f"workload = {number}: it is at least 1, the tables of single attributes.")
+        return number
+    if isinstance(workload, str) and workload == "full":
+        return "full"
+    if isinstance(workload, (str, bool)) or not isinstance(workload, Iterable):
+        raise TargetError(f"The workload {workload!r} is unknown: a number of attributes, full, or a list of tables.")
+    listed = workload.items() if isinstance(workload, Mapping) else ((table, 1.0) for table in workload)
+    result: Named = {}
+    for table, weight in listed:
+        key = _table(table, "workload")
+        result[key] = result.get(key, 0.0) + _positive(weight, "The weight of a table")
+    if not result:
+        raise TargetError("The workload is empty; name at least one table.")
+    return result
+
+
+def read_floor(floor: Floor) -> int | str | Named | None:
+    """A floor as a number of attributes, "all", tables with their least eigenvalue, or None."""
+    if floor is None or (isinstance(floor, str) and floor == "all"):
+        return floor
+    number = _whole(floor)
+    if number is not None and number >= 1:
+        return number
+    if isinstance(floor, Mapping):
+        least = {_table(table, "floor"): _positive(value, "A least eigenvalue") for table, value in floor.items()}
+        return least or None
+    raise TargetError(
+        f"floor = {floor}: at least 1 attribute, all, none (None in Python), or tables with their least eigenvalue."
+    )
+
+
+def _whole(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
+    return int(value) if isinstance(value, Integral) else None
+
+
+def _table(table: Any, where: str) -> tuple[str, ...]:
+    names = (table,) if isinstance(table, str) else tuple(table) if isinstance(table, Iterable) else ()
+    if not names or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+        raise TargetError(f"A table of the {where} names at least one attribute, and each once.")
+    return names
+
+
+def _positive(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
+        raise TargetError(f"{what} must be a positive number, not {value}.")
+    return float(value)
+
+
 def tables_of(
-    workload: Workload, weighting: str, epsilon: float, units: Sequence[Unit], fixed: Sequence[Block]
+    workload: int | str | Named, weighting: str, epsilon: float, units: Sequence[Unit], fixed: Sequence[Block]
 ) -> list[Table]:
     """The tables of a workload, weighted for a budget of ``epsilon``."""
     if weighting not in ("relative", "absolute"):
@@ -83,15 +142,11 @@ def alone(cells: int, epsilon: float) -> float:
     return (cells - 1) / cells * (1 / rho**2 - 1) if rho else math.inf
 
 
-def _named(workload: Workload, names: Sequence[str]) -> dict[tuple[str, ...], float]:
-    """Every table of the workload with the weight it was given."""
-    if workload == "full":
-        return {tuple(names): 1.0}
+def _named(workload: int | str | Named, names: Sequence[str]) -> Named:
+    """Every table of the workload with the weight it was given, its attributes in the order of ``names``."""
     if isinstance(workload, str):
-        raise TargetError(f"The workload '{workload}' is unknown: a number of attributes, full, or a list of tables.")
+        return {tuple(names): 1.0}
     if isinstance(workload, int):
-        if isinstance(workload, bool) or workload < 1:
-            raise TargetError(f"workload = {workload}: it is at least 1, the tables of single attributes.")
         most = min(workload, len(names))
         count = sum(math.comb(len(names), size) for size in range(1, most + 1))
         if count > MOST_TABLES:
@@ -99,21 +154,11 @@ def _named(workload: Workload, names: Sequence[str]) -> dict[tuple[str, ...], fl
                 f"The workload has {count:,} tables; {MOST_TABLES:,} can be weighed. Lower it, or name the tables that matter."
             )
         return {table: 1.0 for size in range(1, most + 1) for table in itertools.combinations(names, size)}
-    if not isinstance(workload, Iterable):
-        raise TargetError(f"The workload {workload!r} is unknown: a number of attributes, full, or a list of tables.")
-    listed = workload.items() if isinstance(workload, Mapping) else ((table, 1.0) for table in workload)
-    result: dict[tuple[str, ...], float] = {}
-    for table, weight in listed:
-        key = (table,) if isinstance(table, str) else tuple(table)
-        for name in key:
+    result: Named = {}
+    for table, weight in workload.items():
+        for name in table:
             if name not in names:
                 raise TargetError(f"The workload names '{name}', which is not randomised. {did_you_mean(name, names)}")
-        if not key or len(set(key)) < len(key):
-            raise TargetError("A table of the workload names at least one attribute, and each once.")
-        if not (isinstance(weight, (int, float)) and math.isfinite(weight) and weight > 0):
-            raise TargetError(f"The weight of a table must be a positive number, not {weight}.")
-        ordered = tuple(name for name in names if name in key)
-        result[ordered] = result.get(ordered, 0.0) + float(weight)
-    if not result:
-        raise TargetError("The workload is empty; name at least one table.")
+        ordered = tuple(name for name in names if name in table)
+        result[ordered] = result.get(ordered, 0.0) + weight
     return result

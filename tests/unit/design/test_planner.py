@@ -70,7 +70,7 @@ def test_an_error_can_be_out_of_reach_whatever_the_privacy():
 
 
 def test_records_needed_needs_a_target():
-    with pytest.raises(pk.TargetError, match="k, epsilon or both"):
+    with pytest.raises(pk.TargetError, match="k, for epsilon or for both"):
         pk.records_needed(SCHEMA, tables=TABLES, error=0.01)
     with pytest.raises(pk.TargetError, match="More than 1,000,000,000,000 records"):
         pk.records_needed(SCHEMA, tables=TABLES, error=1e-9, epsilon=0.01)
