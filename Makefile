@@ -1,12 +1,12 @@
 # make demo    the embedded table to a release       make lint    ruff and mypy
 # make test    every test                            make bench   speed and error against named baselines
-# make peers   estimates beside those of other libraries
+# make peers   estimates beside those of others      make central errors beside a trusted curator's
 PYTHON ?= python3
 BIN := .venv/bin
 # The package itself is linked, not copied, so editing src/ needs no new set-up.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint bench peers clean r
+.PHONY: demo test lint bench peers central clean r
 
 demo: .venv/runtime
 	$(BIN)/pkanon demo
@@ -28,6 +28,11 @@ peers:
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/peers.txt
 	PYTHONPATH=src .venv-peers/bin/python benchmarks/peers.py
+
+central:
+	$(PYTHON) -m venv .venv-central
+	.venv-central/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/central.txt
+	PYTHONPATH=src .venv-central/bin/python benchmarks/central.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -51,4 +56,4 @@ r:
 		{ echo "R is missing: install R and its package jsonlite (Debian, Ubuntu: $(R_PACKAGES)), then run make again."; exit 1; }
 
 clean:
-	rm -rf .venv .venv-peers build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis pkanon-demo*
+	rm -rf .venv .venv-peers .venv-central build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis pkanon-demo*

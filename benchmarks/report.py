@@ -1,18 +1,20 @@
-"""Puts measured tables into docs/benchmarks.md, between the marks of their section."""
+"""Puts measured tables into a page of docs/, between the marks of their section."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-DOCS = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+DOCS = Path(__file__).parent.parent / "docs"
+FIGURES = DOCS / "figures"
 
 
-def put(section: str, report: str) -> None:
+def put(section: str, report: str, *, page: str = "benchmarks.md") -> None:
     """Replace what stands between ``<!-- section -->`` and ``<!-- /section -->``."""
-    text = DOCS.read_text(encoding="utf-8")
+    path = DOCS / page
+    text = path.read_text(encoding="utf-8")
     pattern = re.compile(f"(<!-- {section} -->\n).*?(<!-- /{section} -->)", re.DOTALL)
     replaced, count = pattern.subn(lambda marks: f"{marks[1]}\n{report.strip()}\n\n{marks[2]}", text)
     if count != 1:
-        raise SystemExit(f"{DOCS.name} has no section {section}")
-    DOCS.write_text(replaced, encoding="utf-8")
+        raise SystemExit(f"{page} has no section {section}")
+    path.write_text(replaced, encoding="utf-8")

@@ -307,7 +307,9 @@ def _print(designs: dict[str, pk.Plan | str], chosen: pk.Plan, tables: list[tupl
     if len(plans) > 1:
         say("*: the design that was chosen.")
     if chosen.asked.get("floor", "none").isdigit():
-        say(f"Floor: no table of up to {chosen.asked['floor']} attributes is worse than with equal-rho (--floor none: without).")
+        say(
+            f"Floor: no table of up to {chosen.asked['floor']} attributes is worse than with equal-rho (--floor none: without)."
+        )
     if "fallback" in chosen.asked:
         say(f"The optimal design is {chosen.asked['fallback']}.")
     for name, reason in designs.items():

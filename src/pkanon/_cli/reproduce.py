@@ -43,7 +43,9 @@ def command(data: str | None, output: str | None, seed: int, releases: int | Non
     if as_json:
         print_json({"folder": str(folder), **result.to_json()})
         return
-    say(f"Data: {result.source}. {result.releases} seeded releases of each point; they protect nobody.")
+    say(
+        f"Data: {result.source}. {result.releases} seeded releases of each point, more of tables of few cells; they protect nobody."
+    )
     for experiment in _VARIED:
         say()
         _print_experiment(result, experiment)

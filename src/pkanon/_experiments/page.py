@@ -17,9 +17,9 @@ body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-
 h1 { font-size: 1.7rem; line-height: 1.2; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; overflow: visible; }
 .note { background: #f3f3f3; border-left: 4px solid #666; padding: .6rem 1rem; }
-table { border-collapse: collapse; font-size: .85rem; } .wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .85rem; } .wide { overflow-x: auto; } .wide td, .wide th { white-space: nowrap; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #ddd; }
-thead th { border-bottom: 2px solid #666; } td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+thead th { border-bottom: 2px solid #666; } .n { text-align: right; font-variant-numeric: tabular-nums; }
 .verdict { font-weight: 600; white-space: nowrap; }
 .corrected { color: #a03c00; } .confirmed { color: #00573f; }
 """
@@ -77,13 +77,14 @@ def html_page(
     )
 
 
-_INTRODUCTION = """<p>Ikarashi, Kikuchi, Chida and Takahashi, <cite>k-anonymous Microdata Release via Post Randomisation
-Method</cite>, section 5: a census table is randomised so that nobody can link a row to a person with more than 1/k
-confidence, and the cross-tabulation of its attributes is reconstructed. The <em>L1 error</em> is the sum of the absolute
-errors of all cells, divided by the number of records; half of it is the share of people counted in a wrong cell, and at 1
-or more a table says nothing. <em>equal-rho</em> is the paper's design; <em>optimal</em> meets the same k and the same
-epsilon and is designed for that very table (workload "full"). <em>inverse</em> is unbiased, <em>simplex</em> the nearest
-table without negative cells, <em>em</em> the most likely table, which is what the iteration the paper cites leads to.</p>"""
+_INTRODUCTION = """<p>Ikarashi, Kikuchi, Chida and Takahashi, <cite>k-anonymous Microdata Release via Post
+Randomisation Method</cite>, section 5: a census table is randomised so that nobody can link a row to a person with
+more than 1/k confidence, and the cross-tabulation of its attributes is reconstructed. The <em>L1 error</em> is the
+sum of the absolute errors of all cells, divided by the number of records; half of it is the share of people counted
+in a wrong cell, and at 1 or more a table says nothing. <em>equal-rho</em> is the paper's design; <em>optimal</em>
+meets the same k and the same epsilon and is designed for that very table (workload "full", no floor for smaller
+tables). <em>inverse</em> is unbiased, <em>simplex</em> the nearest table without negative cells, <em>em</em> the most
+likely table, which is what the iteration the paper cites leads to.</p>"""
 
 _DIFFERENCES = """<section><h2>Why numbers can differ from the paper's</h2><ul>
 <li>The paper cites its estimator and does not say which of the two in that source it is, or after how many steps it was
@@ -165,7 +166,10 @@ def _verdicts(statements: Sequence[Statement]) -> str:
 
 
 def _points(frame: pl.DataFrame) -> str:
-    head = "".join(f"<th>{escape(title)}</th>" for title in COLUMNS.values())
+    head = "".join(
+        f"<th{' class=n' if frame[name].dtype.is_numeric() else ''}>{escape(title)}</th>"
+        for name, title in COLUMNS.items()
+    )
     body = "".join(
         "<tr>" + "".join(_cell(name, row[name]) for name in COLUMNS) + "</tr>" for row in frame.iter_rows(named=True)
     )

@@ -14,14 +14,16 @@ from typing import Any
 
 import polars as pl
 
+from .paper import SPREAD
+
 ALMOST_NONE = 0.05
 """An L1 error of 0.05: one person in forty is counted in a wrong cell."""
 HIGH = 0.5
 SMALL_STEP = 1.5
 """An increment is small if an attribute more, or ten times the k, multiplies the error by less than this."""
-PREDICTED_WITHIN = 0.8, 1.1
+PREDICTED_WITHIN = 0.85, 1.05
 PREDICTED_FROM = 24_583
-"""Records from which the prediction is compared with what was measured."""
+"""Records from which the prediction is compared with what was measured; and there must be one for each cell."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,10 @@ def _k(frame: pl.DataFrame) -> list[Statement]:
     inverse, best = line(frame, "k", "inverse"), _best(frame, "k")
     epsilon = line(frame, "k", "inverse", field="epsilon")
     step = (best[-1][1] / best[0][1]) ** (1 / math.log10(best[-1][0] / best[0][0]))
+    start = best[0][1]
+    full = (
+        f" But it starts at {number(start)} and cannot exceed 2: there is little room to grow." if start >= HIGH else ""
+    )
     return [
         Statement(
             3, "Errors become larger as k increases.", _rises(inverse) and _rises(best),
@@ -162,7 +168,7 @@ def _k(frame: pl.DataFrame) -> list[Statement]:
         ),
         Statement(
             3, "However, the increment is quite small.", step < SMALL_STEP,
-            f"ten times the k multiplies the least error by {number(step)}; checked: by less than {SMALL_STEP}.",
+            f"ten times the k multiplies the least error by {number(step)}; checked: by less than {SMALL_STEP}.{full}",
         ),
         Statement(
             3, "Epsilon decreases as k increases (as Theorem 2 implies).", _rises(epsilon, -1),
@@ -172,26 +178,33 @@ def _k(frame: pl.DataFrame) -> list[Statement]:
 
 
 def _ours(frame: pl.DataFrame) -> list[Statement]:
-    judged = frame.filter(pl.col("records") >= PREDICTED_FROM).drop_nulls("ratio")
+    known = frame.filter(pl.col("records") >= PREDICTED_FROM).drop_nulls("ratio")
+    judged = known.filter(pl.col("cells") <= pl.col("records"))
     if judged.is_empty():
         return []
-    ratios = judged["ratio"].to_list()
     low, high = PREDICTED_WITHIN
     near = [
-        low - 3 * noise <= ratio <= high + 3 * noise for ratio, noise in zip(ratios, map(_noise, judged.to_dicts()))
+        low - 3 * noise <= row["ratio"] <= high + 3 * noise
+        for row, noise in zip(judged.to_dicts(), map(_noise, judged.to_dicts()))
     ]
+    sparse = known.filter(pl.col("cells") > pl.col("records"))["ratio"].to_list()
+    more = f" With more cells than records: {_between(sparse)}." if sparse else ""
     return [
         Statement(
             0, "The error of inverse is known before any data exist (not in the paper).", all(near),
-            f"measured / predicted between {min(ratios):.2f} and {max(ratios):.2f} at all points of both designs with "
-            f"{PREDICTED_FROM:,} records or more; checked: {low} to {high}, and three standard errors for chance.",
+            f"measured / predicted {_between(judged['ratio'].to_list())} at all points of both designs with {PREDICTED_FROM:,} "
+            f"records or more and no more cells than records; checked: {low} to {high}, and three standard errors for "
+            f"chance.{more}",
         )
     ]  # fmt: skip
 
 
+def _between(ratios: list[float]) -> str:
+    first, last = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+    return first if first == last else f"between {first} and {last}"
+
+
 def _noise(row: dict[str, Any]) -> float:
     """The standard error of a ratio: as measured, and at least that of as many independent normal cells."""
-    alone = math.sqrt(
-        (math.pi / 2 - 1) / (int(row["releases"]) * (int(row["cells"]) - 1))
-    )  # the coefficient of variation of |N|
+    alone = math.sqrt(SPREAD / (int(row["releases"]) * (int(row["cells"]) - 1)))
     return max(alone, float(row["l1_sd"] or 0) / float(row["predicted_l1"]) / math.sqrt(row["releases"]))

@@ -22,7 +22,7 @@ TITLES = {
     "attributes": "Error and epsilon against the number of attributes",
     "k": "Error and epsilon against k",
 }
-AXES = {"records": "records (log scale)", "attributes": "attributes, and cells of their table", "k": "k (log scale)"}
+AXES = {"records": "records (log scale)", "attributes": "attributes", "k": "k (log scale)"}
 DESIGNS = {"equal-rho": [1, 0], "optimal": [5, 3]}
 METHODS = {"inverse": ("#0072B2", "circle"), "simplex": ("#E69F00", "square"), "em": ("#009E73", "triangle-up")}
 WIDTH, HEIGHT = 400, 320
@@ -33,7 +33,7 @@ def experiment_chart(frame: pl.DataFrame, experiment: str, source: str) -> Any:
     """Two panels from the points of one experiment; ``source`` names the data."""
     part = frame.filter(pl.col("experiment") == experiment).with_columns(x=pl.col(experiment))
     cells = dict(zip(part["x"].to_list(), part["cells"].to_list()))
-    x = _across(experiment, cells)
+    wide, narrow = _across(experiment, sorted(cells), cells), _across(experiment, sorted(cells), {})
     head = heading(
         TITLES[experiment],
         f"{_fixed(part, experiment)}. Data: {source}",
@@ -41,7 +41,7 @@ def experiment_chart(frame: pl.DataFrame, experiment: str, source: str) -> Any:
         900,
     )
     return (
-        alt.hconcat(_errors(part, x), _epsilons(part, x), spacing=70, bounds="flush")
+        alt.hconcat(_errors(part, wide), _epsilons(part, narrow), spacing=70, bounds="flush")
         .properties(title=head, background="white", padding=12)
         .configure(font="Arial, Helvetica, sans-serif")
     )
@@ -58,21 +58,25 @@ def _fixed(part: pl.DataFrame, experiment: str) -> str:
     return ", ".join(text for name, text in words.items() if name != experiment)
 
 
-def _across(experiment: str, cells: dict[int, int]) -> alt.X:
-    places = sorted(cells)
+def _across(experiment: str, places: list[int], cells: dict[int, int]) -> alt.X:
+    """The axis of what is varied, every label shown; under attributes also their ``cells``, if there is room for them."""
     common: dict[str, Any] = {"field": "x", "type": "quantitative", "title": AXES[experiment]}
+    style: dict[str, Any] = {"grid": False, "labelOverlap": False}
     if experiment == "attributes":
-        labels = "{" + ", ".join(f"'{place}': '{count:,}'" for place, count in cells.items()) + "}"
+        if cells:
+            labels = "{" + ", ".join(f"'{place}': '{count:,}'" for place, count in cells.items()) + "}"
+            common["title"] = "attributes, and cells of their table"
+            style["labelExpr"] = f"[datum.value, {labels}[datum.value]]"
         return alt.X(
             **common,
             scale=alt.Scale(domain=[places[0] - 0.4, places[-1] + 0.4], nice=False),
-            axis=axis(values=places, labelExpr=f"[datum.value, {labels}[datum.value]]", grid=False),
+            axis=axis(values=places, **style),
         )
     shown = places if experiment == "records" else [k for k in places if k in (2, 10, 100, 1_000, 10_000)]
     return alt.X(
         **common,
         scale=alt.Scale(type="log", domain=[places[0] / 1.4, places[-1] * 1.4], nice=False),
-        axis=axis(values=shown, format=",", grid=False, labelFlush=False),
+        axis=axis(values=shown, format=",", labelFlush=False, **style),
     )
 
 
@@ -175,7 +179,7 @@ def _epsilons(part: pl.DataFrame, x: alt.X) -> Any:
     lines = base.mark_line(color=INK, strokeWidth=1.4)
     dots = base.mark_point(color=INK, fill=INK, size=55, opacity=1)
     return alt.layer(lines, dots).properties(
-        width=WIDTH * 0.7, height=HEIGHT, title=_panel("Epsilon (the same for both designs)")
+        width=WIDTH * 0.85, height=HEIGHT, title=_panel("Epsilon (the same for both designs)")
     )
 
 
