@@ -74,7 +74,7 @@ def optimal_blocks(
             return found, why
         return kept[best], None
     assert best is not None  # without floors of one's own, equal-rho is always there
-    return kept[best], f"{best}: {'nothing better keeps the floor' if floors else 'the solver failed'}"
+    return kept[best], f"{best}: nothing better was found{' that keeps the floor' if floors else ''}"
 
 
 def error(blocks: Sequence[Block], units: Sequence[Unit], tables: Sequence[Table]) -> float:

@@ -1,0 +1,182 @@
+"""How the optimal design is found: what is alike, what is too much, how searches end, how a budget is spent."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import pkanon as pk
+from pkanon._design import optimal
+from pkanon._design.optimal import Problem, rounded
+from pkanon._design.search import Search
+
+
+def schema_of(sizes):
+    return pk.Schema([pk.Attribute.ranged(f"a{i}", 1, size) for i, size in enumerate(sizes)])
+
+
+def pairs(sizes, weight=None):
+    """Every set of one or two units, weighted by ``weight(mask)``."""
+    masks = [mask for mask in range(1, 2 ** len(sizes)) if mask.bit_count() <= 2]
+    return {mask: 1.0 if weight is None else weight(mask) for mask in masks}
+
+
+def test_units_of_one_size_and_weight_are_alike():
+    alike = Problem((2, 2, 3, 2), 1.0, pairs((2, 2, 3, 2)), {}).alike()
+    assert alike[0b0001] == alike[0b0010] == alike[0b1000] == 0b0001
+    assert alike[0b0100] == 0b0100
+    assert alike[0b0101] == alike[0b0110] == alike[0b1100]
+    assert len(set(alike)) == 4 * 2  # 0 to 3 of the small ones survive, and the large one or not
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "floors"),
+    [
+        (pairs((2, 2, 2), lambda mask: 2.0 if mask == 0b001 else 1.0), {}),
+        (pairs((2, 2, 2), lambda mask: 2.0 if mask == 0b011 else 1.0), {}),
+        ({0b001: 1.0, 0b010: 1.0, 0b100: 1.0, 0b011: 1.0}, {}),
+        (pairs((2, 2, 2)), {0b110: 0.1}),
+    ],
+    ids=["one unit", "one pair", "a pair left out", "a floor"],
+)
+def test_what_the_problem_tells_apart_is_not_alike(coefficients, floors):
+    problem = Problem((2, 2, 2), 1.0, coefficients, floors)
+    alike = problem.alike()
+    for given in (coefficients, floors):
+        for mask in problem.masks:
+            assert given.get(mask) == given.get(int(alike[mask]))
+
+
+def test_what_is_alike_does_not_change_the_solution(monkeypatch):
+    """Solved with one unknown for all that is alike, and with one for every set."""
+    sizes = (3, 3, 2, 3, 2)
+    problem = Problem(sizes, 2.0, pairs(sizes), {mask: 0.2 ** mask.bit_count() for mask in pairs(sizes)})
+    few = problem.objective(optimal.solve(problem))
+    monkeypatch.setattr(Problem, "alike", lambda self: np.arange(len(self.masks)))
+    assert problem.objective(optimal.solve(problem)) == pytest.approx(few, rel=1e-6)
+
+
+@pytest.mark.parametrize("excess", ["1/1000000000", "1/1000", "3", "10000000"])
+@pytest.mark.parametrize("t", [(0.2, 0.7, 0.7, 0.9), (0.0, 0.0, 1.0, 1.0), (0.0, 1e-9, 0.5, 1.0)])
+def test_the_whole_budget_is_spent_however_small(excess, t):
+    limit = 1 + Fraction(excess)
+    block = rounded(schema_of([3, 5]).units, np.array(t), limit)
+    assert block is not None
+    spent = block.epsilon_ratio**2
+    assert spent <= limit
+    assert float((spent - 1) / (limit - 1)) >= 1 / 1.001
+
+
+def test_nearly_all_records_alike_still_leaves_a_little():
+    """k = 999 of 1000: the whole budget is within the slack that k has, and must not be rounded away."""
+    for design in pk.DESIGNS:
+        plan = pk.plan(schema_of([2, 5, 9]), records=1_000, k=999, design=design)
+        assert plan.k >= 999
+        assert plan.epsilon == pytest.approx(math.log(999 / 998) / 2, rel=1e-3)
+
+
+def test_nothing_to_round():
+    assert rounded(schema_of([3, 5]).units, np.full(4, 0.5), Fraction(2)) is None
+
+
+def test_too_large_a_problem_is_dealt_to_two_blocks_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(optimal, "MOST_WORK", 2e5)
+    schema = schema_of(range(2, 11))
+    plan = pk.plan(schema, records=100_000, k=20)
+    assert len(plan.blocks) == 2
+    assert plan.asked["fallback"].startswith("two blocks")
+    paper = pk.plan(schema, records=100_000, k=20, design="equal-rho")
+    for names in ("a0",), ("a0", "a8"), ("a0", "a1", "a2"):
+        assert plan.predict(*names).l1 <= paper.predict(*names).l1 * (1 + 1e-5)
+
+
+def test_no_time_at_all(monkeypatch):
+    monkeypatch.setattr(optimal, "SECONDS", 0.0)
+    plan = pk.plan(schema_of([2, 3, 4, 5]), records=100_000, k=20)
+    assert plan.asked["fallback"] == "joint: nothing better was found that keeps the floor"
+
+
+def looked_at(zero):
+    """A line that falls through zero at e^zero, and where it was looked at."""
+    places = []
+
+    def design(size):
+        places.append(math.log(size))
+        return places[-1]
+
+    return Search(design, lambda x: 3 * (zero - x)), places
+
+
+@pytest.mark.parametrize("zero", [-2.0, 0.3, 2.999])
+def test_a_search_ends_on_the_good_side_after_few_looks(zero):
+    search, places = looked_at(zero)
+    found = search.between(3.0, -5.0, 1e-3)
+    assert zero <= found <= zero + 1e-3
+    assert len(places) <= 12
+
+
+def test_a_search_without_a_good_end_finds_nothing():
+    search, places = looked_at(4.0)
+    assert search.between(3.0, -5.0, 1e-3) is None
+    assert len(places) == 1
+
+
+def test_a_search_whose_bad_end_is_good_takes_it():
+    search, _ = looked_at(-6.0)
+    assert search.between(3.0, -5.0, 1e-3) == pytest.approx(-5.0)
+
+
+def test_what_cannot_be_made_is_not_good():
+    search = Search(lambda size: None if size < 1 else math.log(size), lambda x: -1.0 - x)
+    assert search.between(3.0, -5.0, 1e-3) == pytest.approx(0.0, abs=1e-3)
+
+
+GENERATED = [("a0", "a1")]
+
+
+@pytest.mark.parametrize("target", [{"k": 20}, {"central_epsilon": 1}])
+@pytest.mark.parametrize(
+    ("workload", "text"),
+    [
+        ((table for table in GENERATED), "a0,a1"),
+        (np.int64(2), "2"),
+        ({("a1", "a0"): np.float64(2)}, "a1,a0=2"),
+        (["a1", ("a0", "a2")], "a1; a0,a2"),
+    ],
+    ids=["an iterator", "numpy's integer", "weights", "plain names"],
+)
+def test_workloads_as_people_give_them(workload, text, target):
+    if not isinstance(workload, (list, dict, np.int64)):
+        workload = iter(GENERATED)  # parameters are shared between tests
+    plan = pk.plan(schema_of([2, 5, 9]), records=1_000, workload=workload, **target)
+    assert plan.asked["workload"] == text
+
+
+@pytest.mark.parametrize(
+    ("floor", "message"),
+    [
+        ([("a0",)], "least eigenvalue"),
+        ({("a0",): math.nan}, "positive number, not nan"),
+        ({("a0",): "much"}, "positive number, not much"),
+        ({(): 0.1}, "at least one attribute"),
+        ({("a0", "a0"): 0.1}, "each once"),
+        ({3: 0.1}, "at least one attribute"),
+    ],
+)
+def test_floors_that_are_none(floor, message):
+    with pytest.raises(pk.TargetError, match=message):
+        pk.plan(schema_of([2, 5, 9]), records=1_000, k=20, floor=floor)
+
+
+def test_a_floor_for_one_name_is_not_read_letter_by_letter():
+    plan = pk.plan(schema_of([2, 5, 9]), records=1_000, k=20, floor={"a0": 0.4}, workload=[("a1", "a2")])
+    assert plan.rho["a0"] >= 0.4
+    assert plan.asked["floor"] == "a0=0.4"
+
+
+def test_of_two_floors_for_one_table_the_higher_holds():
+    floors = {("a0", "a1"): 0.25, ("a1", "a0"): 0.1}
+    plan = pk.plan(schema_of([2, 5, 9]), records=1_000, k=20, floor=floors, workload=[("a2",)])
+    (block,) = plan.blocks
+    assert block.eigenvalues[0b011] >= 0.25
