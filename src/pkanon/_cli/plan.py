@@ -312,12 +312,21 @@ def _print(designs: dict[str, pk.Plan | str], chosen: pk.Plan, tables: list[tupl
         )
     if "fallback" in chosen.asked:
         say(f"The optimal design is {chosen.asked['fallback']}.")
+    if "lost" in chosen.asked:
+        say(f"Lost: no table with {_any(chosen.asked['lost'])} can be reconstructed. A floor (--floor 3) keeps them.")
     for name, reason in designs.items():
         if isinstance(reason, str):
             say(f"{name}: {reason}")
     say()
     for line in chosen.explain().splitlines():
         say(line)
+
+
+def _any(tables: str) -> str:
+    """'a; b,c; ...' as 'a, or b x c'; the first five of many."""
+    texts = [" x ".join(table.split(",")) for table in tables.split("; ")]
+    more = f", or one of {len(texts) - 5} more sets of attributes" if len(texts) > 5 else ""
+    return ", or ".join(texts[:5]) + more
 
 
 def _error(prediction: pk.Prediction) -> str:

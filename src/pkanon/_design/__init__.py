@@ -21,7 +21,7 @@ from .._blocks import Block, Matrix, TransitionMatrix
 from .._errors import PlanError, SchemaError, TargetError, did_you_mean
 from .._plan import CountNoise, Plan
 from .._schema import Schema, Unit
-from .assemble import optimal_blocks
+from .assemble import lost, optimal_blocks
 from .budget import Split, equal_epsilon, equal_rho, retention_blocks
 from .central import CentralTarget
 from .paper import rho_from_both, rho_from_epsilon, rho_from_k
@@ -101,7 +101,7 @@ def plan(
         )
         target.check([*fixed, *designed])
         if design == "optimal" and units:
-            asked |= _asked(wanted, weighting, least, problem)
+            asked |= _asked(wanted, weighting, least, problem, lost(designed))
     blocks = sorted([*given.values(), *designed], key=lambda block: _first(schema, block.units[0]))
     if k is not None:
         asked["k"] = _text(k)
@@ -141,11 +141,19 @@ def _units_to_design(schema: Schema, design: str, given: set[str]) -> list[Unit]
 
 
 def _asked(
-    workload: int | str | Named, weighting: str, floor: int | str | Named | None, problem: str | None
+    workload: int | str | Named,
+    weighting: str,
+    floor: int | str | Named | None,
+    problem: str | None,
+    gone: list[tuple[str, ...]],
 ) -> dict[str, str]:
-    """What was asked of an optimal design, as a plan file holds it."""
+    """What was asked of an optimal design, and what became of it, as a plan file holds it."""
     texts = {"workload": _table_text(workload), "weighting": weighting, "floor": _table_text(floor)}
-    return texts if problem is None else texts | {"fallback": problem}
+    if problem is not None:
+        texts["fallback"] = problem
+    if gone:
+        texts["lost"] = _table_text(dict.fromkeys(gone, 1.0))
+    return texts
 
 
 def _table_text(value: int | str | Named | None) -> str:

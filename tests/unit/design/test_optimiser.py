@@ -1,5 +1,6 @@
 """How the optimal design is found: what is alike, what is too much, how searches end, how a budget is spent."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -180,3 +181,20 @@ def test_of_two_floors_for_one_table_the_higher_holds():
     plan = pk.plan(schema_of([2, 5, 9]), records=1_000, k=20, floor=floors, workload=[("a2",)])
     (block,) = plan.blocks
     assert block.eigenvalues[0b011] >= 0.25
+
+
+def test_tables_that_cannot_be_reconstructed_are_named():
+    schema = schema_of([2, 5, 9])
+    plan = pk.plan(schema, records=5_000, k=20, workload=["a0"], floor=None)
+    assert plan.asked["lost"] == "a1; a2"  # and with them a1 x a2
+    assert plan.predict("a0", "a1").l1 > 1_000 > 1 > plan.predict("a0").l1
+    assert "lost" not in pk.plan(schema, records=5_000, k=20, workload=["a0"]).asked
+
+
+def test_a_pair_can_be_lost_where_its_attributes_are_not():
+    plan = pk.plan(schema_of([3, 3, 3]), records=5_000, k=20, workload=1, floor=None)
+    lost = [tuple(table.split(",")) for table in plan.asked.get("lost", "").split("; ") if table]
+    for size in (1, 2, 3):
+        for table in itertools.combinations(("a0", "a1", "a2"), size):
+            bad = plan.predict(*table).l1 > 100
+            assert bad == any(set(one) <= set(table) for one in lost), (table, lost)
