@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from ._estimate import METHODS as METHODS
     from ._estimate import Convergence as Convergence
     from ._estimate import Quantity as Quantity
+    from ._experiments import Comparison as Comparison
     from ._experiments import Reproduction as Reproduction
+    from ._experiments import compare as compare
     from ._experiments import reproduce as reproduce
     from ._frames import Draft as Draft
     from ._frames import TextFormat as TextFormat
@@ -94,6 +96,7 @@ _HOMES = {
     "Bundle": "_schema",
     "Central": "_planner",
     "Certificate": "_certificate",
+    "Comparison": "_experiments",
     "Composition": "_composition",
     "Convergence": "_estimate",
     "Correlations": "_overview",
@@ -132,6 +135,7 @@ _HOMES = {
     "central": "_planner",
     "check": "_release",
     "check_free": "_bundle",
+    "compare": "_experiments",
     "compose": "_composition",
     "count_rows": "_frames",
     "demo_schema": "_demo",

@@ -23,6 +23,7 @@ VERBS = {
     "anonymity": "k of a table as classical k-anonymity counts it.",
     "association": "Are two attributes related, and how strongly?",
     "completion": "The shell completion script.",
+    "compare": "Randomisation against k-anonymisation at the same k.",
     "compose": "k and epsilon of several releases of the same table.",
     "correlations": "How all pairs of attributes are related.",
     "crosstab": "A corrected cross-tabulation, with errors.",

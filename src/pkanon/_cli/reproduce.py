@@ -9,8 +9,8 @@ import click
 
 import pkanon as pk
 
-from .results import number
-from .shared import json_option, print_json, print_table, progress_bar, say
+from .results import number, small_number
+from .shared import free_name, json_option, print_json, print_table, progress_bar, say, seed_option
 
 _VARIED = {"records": "records", "attributes": "attributes", "k": "k"}
 _SERIES = list(itertools.product(("equal-rho", "optimal"), ("inverse", "simplex", "em")))
@@ -21,7 +21,7 @@ _SERIES = list(itertools.product(("equal-rho", "optimal"), ("inverse", "simplex"
 @click.option(
     "-o", "--output", type=click.Path(), help="The folder to write [default: pkanon-reproduce, numbered if it exists]."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Equal seeds, equal numbers.")
+@seed_option
 @click.option(
     "--releases", type=click.IntRange(min=1), metavar="R", help="Releases of each point [default: 8; 2 with --quick]."
 )
@@ -37,7 +37,7 @@ def command(data: str | None, output: str | None, seed: int, releases: int | Non
     \b
     Example: pkanon reproduce --quick -o paper
     """
-    folder = Path(output) if output is not None else _free_name("pkanon-reproduce")
+    folder = Path(output) if output is not None else free_name("pkanon-reproduce")
     with progress_bar() as progress:
         result = pk.reproduce(data, seed=seed, releases=releases, quick=quick, folder=folder, progress=progress)
     if as_json:
@@ -63,22 +63,11 @@ def _print_experiment(result: pk.Reproduction, experiment: str) -> None:
     for row in result.to_polars().to_dicts():
         if row["experiment"] == experiment:
             line = lines.setdefault(row[experiment], {"epsilon": f"{row['epsilon']:.4f}"})
-            line[f"{row['design']} {row['method']}"] = _mean(row["l1"])
-            line[f"{row['design']} predicted"] = _mean(row["predicted_l1"])
+            line[f"{row['design']} {row['method']}"] = small_number(row["l1"])
+            line[f"{row['design']} predicted"] = small_number(row["predicted_l1"])
     say(f"L1 error by {_VARIED[experiment]}:")
     columns = ["epsilon", "equal-rho predicted", *(f"{design} {method}" for design, method in _SERIES)]
     print_table(
         [_VARIED[experiment], *(name.replace("equal-rho ", "") for name in columns)],
         [[number(place), *(line[name] for name in columns)] for place, line in lines.items()],
     )
-
-
-def _mean(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.1e}" if value < 1e-3 else number(value)
-
-
-def _free_name(base: str) -> Path:
-    names = (Path(base if n == 1 else f"{base}-{n}") for n in itertools.count(1))
-    return next(path for path in names if not path.exists())

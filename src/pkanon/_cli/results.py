@@ -127,6 +127,13 @@ def number(value: float | None, *, digits: int | None = None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 or float(value).is_integer() else f"{value:,.4g}"
 
 
+def small_number(value: float | None) -> str:
+    """A number of which the size matters most: what is tiny has an exponent."""
+    if value is None:
+        return "-"
+    return f"{value:.1e}" if 0 < value < 1e-3 else number(value)
+
+
 def print_cells(header: Sequence[str], rows: Sequence[Sequence[str]], labels: int = 1) -> None:
     """A table, cut short where nobody would read on."""
     print_table(header, rows[:MOST_LINES], labels)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -17,6 +19,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_DESIGN = "optimal"
 
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Equal seeds, equal numbers."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
@@ -112,6 +117,12 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], labels: in
             cell.ljust(width) if i < labels else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))
         ]
         click.echo("  " + "  ".join(cells).rstrip())
+
+
+def free_name(base: str) -> Path:
+    """The name of a folder that does not exist yet, numbered if need be."""
+    names = (Path(base if n == 1 else f"{base}-{n}") for n in itertools.count(1))
+    return next(path for path in names if not path.exists())
 
 
 @contextmanager

@@ -9,31 +9,24 @@ The folder is written under another name and renamed when it is complete.
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import secrets
-import shutil
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from .._bundle import UNFINISHED, check_free
-from .._errors import EnvironmentFailure, InputError
+from .._errors import InputError
 from .._frames import json_rows
 from .census import read_census
 from .page import html_page
 from .paper import EXPERIMENTS, QUICK_RELEASES, RELEASES, measure
+from .seeds import check_count, check_seed
 from .statements import Statement, statements
+from .writing import Progress, check_folder, draw, quiet, write_results
 
 if TYPE_CHECKING:
     import altair
-
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -85,42 +78,23 @@ class Reproduction:
 
     def save(self, path: str | Path, *, progress: Progress | None = None) -> None:
         """Write points, figures and page into a folder that does not exist yet."""
-        folder = Path(path)
-        check_free(folder)
-        _check_charts()
-        told = progress or _quiet
-        unfinished = folder.parent / f".{folder.name}.{secrets.token_hex(4)}{UNFINISHED}"
-        failed: OSError | None = None
-        try:
-            unfinished.mkdir()
-            self._write(unfinished, told)
-            check_free(folder)  # drawing takes a while
-            os.rename(unfinished, folder)
-        except BaseException as error:
-            with suppress(OSError):
-                shutil.rmtree(unfinished)
-            if not isinstance(error, OSError):
-                raise
-            failed = error
-        if failed is not None:
-            raise EnvironmentFailure(f"Cannot write {folder}: {failed.strerror or 'the disk failed'}.")
+        write_results(path, lambda folder: self._write(folder, progress or quiet))
 
     def _write(self, folder: Path, told: Progress) -> None:
-        from .._report.experiments import save_chart
-
         (folder / "points.csv").write_bytes(self.frame.write_csv().encode())
-        drawn = []
-        for number, experiment in enumerate(EXPERIMENTS, 1):
-            told("drawing", (number - 1) / len(EXPERIMENTS))
-            chart = self.chart(experiment)
-            for ending in ("png", "svg"):
-                save_chart(chart, folder / f"figure{number}.{ending}")
-            drawn.append((folder / f"figure{number}.svg").read_text(encoding="utf-8"))
+        charts = {
+            f"figure{number}": partial(self.chart, experiment) for number, experiment in enumerate(EXPERIMENTS, 1)
+        }
         page = html_page(
-            self.frame, self.statements, drawn, self.source, synthetic=self.synthetic, seed=self.seed, quick=self.quick
+            self.frame,
+            self.statements,
+            draw(charts, folder, told),
+            self.source,
+            synthetic=self.synthetic,
+            seed=self.seed,
+            quick=self.quick,
         )
         (folder / "index.html").write_bytes(page.encode())
-        told("drawing", 1.0)
 
 
 def reproduce(
@@ -139,15 +113,12 @@ def reproduce(
     ``folder``: also save there; what would make that impossible is refused before anything is computed.
     Every release is seeded, so nothing here protects anybody: use data that may be seen.
     """
-    told = progress or _quiet
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise InputError("The seed is a whole number, 0 or more.")
+    told = progress or quiet
+    check_seed(seed)
     count = releases if releases is not None else QUICK_RELEASES if quick else RELEASES
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise InputError("Each point needs at least one release.")
+    check_count(count, "Each point needs at least one release.")
     if folder is not None:
-        check_free(folder)
-        _check_charts()
+        check_folder(folder)
     told("reading", 0.0)
     census = read_census(data)
     told("reading", 1.0)
@@ -156,14 +127,3 @@ def reproduce(
     if folder is not None:
         result.save(folder, progress=progress)
     return result
-
-
-def _check_charts() -> None:
-    from .._report.experiments import save_chart  # noqa: F401  says what to install
-
-    if importlib.util.find_spec("vl_convert") is None:
-        raise EnvironmentFailure("Figures need the package vl-convert-python; install pkanon[charts].")
-
-
-def _quiet(step: str, done: float) -> None:
-    pass

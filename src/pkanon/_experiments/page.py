@@ -9,20 +9,10 @@ from itertools import pairwise
 
 import polars as pl
 
+from .document import cell, data_line, document, inline, seed_note
 from .paper import EXPERIMENTS
 from .statements import Line, Statement, line, number
 
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.7rem; line-height: 1.2; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
-figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; overflow: visible; }
-.note { background: #f3f3f3; border-left: 4px solid #666; padding: .6rem 1rem; }
-table { border-collapse: collapse; font-size: .85rem; } .wide { overflow-x: auto; } .wide td, .wide th { white-space: nowrap; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #ddd; }
-thead th { border-bottom: 2px solid #666; } .n { text-align: right; font-variant-numeric: tabular-nums; }
-.verdict { font-weight: 600; white-space: nowrap; }
-.corrected { color: #a03c00; } .confirmed { color: #00573f; }
-"""
 TITLES = {
     "records": "Figure 1: more records",
     "attributes": "Figure 2: more attributes",
@@ -48,33 +38,19 @@ def html_page(
     """The whole page; ``figures`` are SVG texts in the order of the experiments."""
     readings = {"records": _read_records, "attributes": _read_attributes, "k": _read_k}
     parts = [
-        f"<h1>The experiments of the paper, run again</h1><p>Data: {escape(source)}."
-        + (
-            " <strong>No row is a real person</strong>; the rows were drawn from a model fitted to a real sample."
-            * synthetic
-        )
-        + "</p>",
+        data_line(source, synthetic=synthetic),
         _INTRODUCTION,
-        f'<p class="note">All releases were made from the seed {seed}, so that anyone gets the same numbers. Whoever has the '
-        "seed can undo the randomisation: <strong>nothing here claims or gives privacy.</strong>"
-        + (" This was a quick run: fewer points, fewer releases." * quick)
-        + "</p>",
+        seed_note(seed, quick=quick),
     ]
     for place, (experiment, svg) in enumerate(zip(EXPERIMENTS, figures), 1):
         parts.append(
-            f"<section><h2>{TITLES[experiment]}</h2><figure>{_inline(svg, place)}</figure>"
+            f"<section><h2>{TITLES[experiment]}</h2><figure>{inline(svg, place)}</figure>"
             f"<p>{escape(readings[experiment](frame))}</p></section>"
         )
     parts.append(_verdicts(statements))
     parts.append(_DIFFERENCES)
     parts.append(f'<section><h2>Every point</h2><div class="wide">{_points(frame)}</div></section>')
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>The experiments of the paper, run again</title><style>{_STYLE}</style></head>\n<body>\n"
-        + "\n".join(parts)
-        + "\n</body></html>\n"
-    )
+    return document("The experiments of the paper, run again", parts)
 
 
 _INTRODUCTION = """<p>Ikarashi, Kikuchi, Chida and Takahashi, <cite>k-anonymous Microdata Release via Post
@@ -93,14 +69,6 @@ stopped. The choice alone changes an error several times; all three are shown he
 income bands of 10,000 dollars with classes for none and less, travel time bands of five minutes.</li>
 <li>The paper gives its results as pictures, without the number of repetitions. Here every number is in points.csv, as mean
 and standard deviation.</li></ul></section>"""
-
-
-def _inline(svg: str, place: int) -> str:
-    """A picture inside the page: ids of its own, as three of them share the document."""
-    text = svg[svg.index("<svg") :]
-    for mark in ('id="', "url(#", 'href="#'):
-        text = text.replace(mark, f"{mark}figure{place}-")
-    return text.replace("<svg", f'<svg role="img" aria-label="Figure {place}"', 1)
 
 
 def _factor(values: Line) -> float:
@@ -171,16 +139,7 @@ def _points(frame: pl.DataFrame) -> str:
         for name, title in COLUMNS.items()
     )
     body = "".join(
-        "<tr>" + "".join(_cell(name, row[name]) for name in COLUMNS) + "</tr>" for row in frame.iter_rows(named=True)
+        "<tr>" + "".join(cell(row[name], 4 if name == "epsilon" else None) for name in COLUMNS) + "</tr>"
+        for row in frame.iter_rows(named=True)
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cell(name: str, value: object) -> str:
-    if value is None:
-        return "<td></td>"
-    if isinstance(value, str):
-        return f"<td>{escape(value)}</td>"
-    assert isinstance(value, (int, float))
-    text = f"{value:,}" if isinstance(value, int) else f"{value:.4f}" if name == "epsilon" else number(value)
-    return f'<td class="n">{text}</td>'

@@ -19,7 +19,7 @@ which other points are run nor on their order, and no release here protects anyb
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -35,6 +35,7 @@ from .._plan import Plan
 from .._randomise import randomise
 from .._schema import Codes, Schema
 from .census import Census
+from .seeds import seeded
 
 EXPERIMENTS = ("records", "attributes", "k")
 DESIGNS = ("equal-rho", "optimal")
@@ -130,7 +131,8 @@ def _measure(
     for number, design in enumerate(DESIGNS):
         made = _plan(schema, setting, design)
         errors: dict[str, list[float]] = {method: [] for method in methods}
-        for i, randomness in enumerate(_seeds(seed, setting, number, count)):
+        for i in range(count):
+            randomness = seeded(seed, setting.records, setting.attributes, setting.k, number, i)
             found = estimates(made, randomised(made, codes, randomness), methods)
             for method, counts in found.items():
                 errors[method].append(float(np.abs(counts - truth).sum() / setting.records))
@@ -164,12 +166,6 @@ def _plan(schema: Schema, setting: Setting, design: str) -> Plan:
     if design == "optimal":
         return plan(schema, records=setting.records, k=setting.k, design=design, workload="full", floor=None)
     return plan(schema, records=setting.records, k=setting.k, design=design)
-
-
-def _seeds(seed: int, setting: Setting, design: int, count: int) -> Iterator[Seeded]:
-    for i in range(count):
-        entropy = (seed, setting.records, setting.attributes, setting.k, design, i)
-        yield Seeded(int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]))
 
 
 def _row(setting: Setting, made: Plan, design: str, method: str, errors: list[float], cells: int) -> dict[str, Any]:

@@ -138,6 +138,26 @@ def axis(**more: Any) -> alt.Axis:
     return alt.Axis(**(style | more))
 
 
+def powers(field: str, title: str, values: Sequence[float]) -> alt.Y:
+    """A log scale between whole powers of ten, with room for all values."""
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    return alt.Y(
+        field=field,
+        type="quantitative",
+        title=title,
+        scale=alt.Scale(type="log", domain=[10.0**low, 10.0 ** max(high, low + 1)], nice=False),
+        axis=axis(
+            values=[10.0**power for power in range(low, max(high, low + 1) + 1)],
+            labelExpr="format(datum.value, datum.value >= 1 ? ',.0f' : '.8~f')",
+        ),
+    )
+
+
+def panel(text: str) -> alt.TitleParams:
+    """The title of one of several panels."""
+    return alt.TitleParams(text=text, anchor="start", fontSize=12, fontWeight="normal", color=INK)
+
+
 def order(labels: list[str]) -> dict[str, Any]:
     """Labels in this order. As a domain: a list under ``sort`` becomes one expression, which a thousand labels break."""
     return {"sort": None, "scale": alt.Scale(domain=labels)}

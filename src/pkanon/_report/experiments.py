@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from .cells import INK, PALE_INK, axis, heading, legend
+from .cells import INK, PALE_INK, axis, heading, legend, panel, powers
 from .saving import save_chart
 
 __all__ = ["experiment_chart", "save_chart"]
@@ -89,7 +89,8 @@ def _errors(part: pl.DataFrame, x: alt.X) -> Any:
         predicted=pl.lit("inverse, ") + pl.col("design").replace(_NAMES),
     )
     base = alt.Chart(alt.InlineData(values=rows.to_dicts()))
-    y = _error_axis(rows)
+    values = [value for name in ("low", "high", "predicted_l1") for value in rows[name].to_list()]
+    y = powers("l1", "L1 error, share of the records (log scale)", values)
     predicted = base.transform_filter("datum.method == 'inverse'").mark_line(color=PALE_INK, strokeWidth=1.2)
     dashes = alt.StrokeDash(
         field="predicted",
@@ -117,23 +118,7 @@ def _errors(part: pl.DataFrame, x: alt.X) -> Any:
             ]
     layers.append(_dots(base, x, y))
     return alt.layer(*layers).properties(
-        width=WIDTH, height=HEIGHT, title=_panel("Error (above the dotted line at 1 nothing can be read)")
-    )
-
-
-def _error_axis(rows: pl.DataFrame) -> alt.Y:
-    """Whole powers of ten, with room for all points."""
-    values = [value for name in ("low", "high", "predicted_l1") for value in rows[name].to_list()]
-    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-    return alt.Y(
-        field="l1",
-        type="quantitative",
-        title="L1 error, share of the records (log scale)",
-        scale=alt.Scale(type="log", domain=[10.0**low, 10.0**high], nice=False),
-        axis=axis(
-            values=[10.0**power for power in range(low, high + 1)],
-            labelExpr="format(datum.value, datum.value >= 1 ? ',.0f' : '.8~f')",
-        ),
+        width=WIDTH, height=HEIGHT, title=panel("Error (above the dotted line at 1 nothing can be read)")
     )
 
 
@@ -179,9 +164,5 @@ def _epsilons(part: pl.DataFrame, x: alt.X) -> Any:
     lines = base.mark_line(color=INK, strokeWidth=1.4)
     dots = base.mark_point(color=INK, fill=INK, size=55, opacity=1)
     return alt.layer(lines, dots).properties(
-        width=WIDTH * 0.85, height=HEIGHT, title=_panel("Epsilon (the same for both designs)")
+        width=WIDTH * 0.85, height=HEIGHT, title=panel("Epsilon (the same for both designs)")
     )
-
-
-def _panel(text: str) -> alt.TitleParams:
-    return alt.TitleParams(text=text, anchor="start", fontSize=12, fontWeight="normal", color=INK)

@@ -1,0 +1,16 @@
+"""Randomisation against classical k-anonymisation at the same k.
+
+Pk-anonymity of a generalised table is its k-anonymity, so the two can be compared at the same k (docs/theory.md 2).
+
+people.py       the table, as codes;  cells.py  its combinations with their counts
+mondrian.py     strict multidimensional Mondrian;  generalised.py  what it publishes, and tables read from that
+randomised.py   randomised rows, and tables reconstructed from them
+queries.py      random counting queries;  bayes.py  naive Bayes from tables;  downstream.py  correlations, a classifier
+linkage.py      whose row is it?  inference.py  what is the person's value?
+measure.py      all measures for all ways of publishing
+findings.py     who wins where;  page.py  one HTML page;  result.py  the result and its folder
+"""
+
+from .result import Comparison, compare
+
+__all__ = ["Comparison", "compare"]

@@ -1,0 +1,110 @@
+"""What is a person's value of one attribute, the target? What an adversary guesses right who knows all the others.
+
+Nobody is told apart from what statistics teach about anybody: two guesses that use nothing of the person herself stand beside.
+
+    commonest    everybody has the commonest value
+    others       the commonest value among all *other* people with the same known values (naive Bayes from all others, if
+                 there is none), or naive Bayes from all others throughout, whichever is right more often
+
+Generalised: the table is searched for the known values; each group whose box holds them speaks for the values in its box.
+Naive Bayes from its two-way tables is tried too, and counts if it is right more often.
+
+Randomised: naive Bayes from reconstructed tables (by inverse, by simplex, or from that of the target alone, whichever is
+right more often), times what the rows say about this very person (``Linkage.likelihood``).
+
+All people of the table are attacked. Of equally good guesses one is taken at random, and its chance is what is counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from .bayes import NaiveBayes, share_right
+from .cells import Cells, Counts, Readable, Whole
+from .generalised import Generalised
+from .linkage import Linkage
+from .randomised import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Inference:
+    """The guesses of an adversary about ``target``; ``people`` are everybody's values."""
+
+    target: int
+    people: Cells = field(repr=False)
+
+    @property
+    def values(self) -> Whole:
+        """The true value in each cell."""
+        return self.people.codes[:, self.target]
+
+    def commonest(self) -> float:
+        """Right by naming the commonest value."""
+        return float(self.people.table((self.target,)).max() / self.people.people)
+
+    def others(self) -> dict[str, float]:
+        """Right by the best use of everybody else's data; and the share of people with whom all who are alike agree."""
+        known, where = self.people.without(self.target)
+        groups = np.zeros((len(known.counts), self.people.sizes[self.target]))
+        np.add.at(groups, (where, self.values), self.people.counts)
+        own = np.arange(len(where)), self.values
+        alike = groups[where]
+        alike[own] -= 1
+        bayes = self._bayes_of_others()
+        alone = alike.sum(axis=1) == 0
+        agreed = ((alike > 0).sum(axis=1) == 1) & (alike[own] > 0)
+        return {
+            "inference": max(
+                share_right(np.where(alone[:, None], bayes, alike), self.values, self.people.counts),
+                share_right(bayes, self.values, self.people.counts),
+            ),
+            "certain": float((agreed * self.people.counts).sum() / self.people.people),
+        }
+
+    def _bayes_of_others(self) -> Counts:
+        """Scores of naive Bayes from all but the person: she is taken out of the counts of her own value."""
+        codes, values = self.people.codes, self.values
+        scores = NaiveBayes.of(self.people, self.target, len(self.people.sizes)).scores(codes)
+        same = self.people.table((self.target,))[values]
+        left = np.log(same)  # one person is added to each cell and she is taken out of hers
+        for axis in range(len(self.people.sizes)):
+            if axis != self.target:
+                pair = self.people.table((min(axis, self.target), max(axis, self.target)))
+                at = (codes[:, axis], values) if axis < self.target else (values, codes[:, axis])
+                left += np.log(pair[at] / (same - 1 + self.people.sizes[axis]))
+        total = self.people.people + self.people.sizes[self.target]
+        scores[np.arange(len(values)), values] = left - np.log(total)
+        return scores
+
+    def _by_bayes(self, source: Readable) -> float:
+        """Right by naive Bayes from published tables."""
+        bayes = NaiveBayes.of(source, self.target, len(self.people.sizes))
+        return share_right(bayes.scores(self.people.codes), self.values, self.people.counts)
+
+    def from_generalised(self, published: Generalised) -> dict[str, float]:
+        """Right from boxes; and the share of people for whom they leave but one value."""
+        spoken = self._by_value(published.table(tuple(range(len(self.people.sizes)))))
+        certain = (self._by_value(published.covered()) > 0).sum(axis=1) == 1
+        return {
+            "inference": max(share_right(spoken, self.values, self.people.counts), self._by_bayes(published)),
+            "certain": float((certain * self.people.counts).sum() / self.people.people),
+        }
+
+    def from_randomised(self, rows: Rows, linkage: Linkage) -> dict[str, float]:
+        """Right from randomised rows. Every value stays possible for everybody."""
+        spoken = np.log(self._by_value(linkage.likelihood(rows)))
+        attributes = len(self.people.sizes)
+        statistics = [NaiveBayes.of(rows.by(method), self.target, attributes) for method in ("inverse", "simplex")]
+        alone = replace(statistics[-1], given={})  # with much noise the other attributes mislead
+        shares = [
+            share_right(bayes.scores(self.people.codes) + spoken, self.values, self.people.counts)
+            for bayes in (*statistics, alone)
+        ]
+        return {"inference": max(shares), "certain": 0.0}
+
+    def _by_value(self, full: Counts) -> Counts:
+        """From a full table: per cell of the people what it has for each value of the target, all else being equal."""
+        found: Counts = np.moveaxis(full, self.target, -1)[tuple(np.delete(self.people.codes, self.target, axis=1).T)]
+        return found

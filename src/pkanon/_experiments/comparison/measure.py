@@ -1,0 +1,238 @@
+"""What is measured, for every k and every way of publishing.
+
+Every way publishes the same table at the same k. Tables, queries and correlations are read from what is published and
+compared with the truth; a classifier is trained on what is published of four fifths of the people and judged by the
+others; and two adversaries try to learn something about every single person.
+
+    l1_1, l1_2, l1_3      normalised L1 error of all tables of one, two, three attributes, their mean
+    l1_first4             of the full table of the first four attributes
+    query_error           mean absolute error of random counting queries, as a share of the people
+    query_relative        median relative error of those that at least 0.1% of the people meet
+    cramers_v             mean absolute error of Cramér's V over all pairs
+    accuracy, log_loss    of the classifier
+    linkage               share of people whose row an adversary picks who knows everything about everybody
+    linkage_highest       the highest confidence such an adversary has in any pick; the promise is 1/k
+    inference             share of people whose target value is guessed right by who knows their other values
+    certain               share of people for whom only one value is left
+
+Every release is seeded; its numbers depend neither on which other k are compared nor on how many releases there are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..._design import plan
+from ..._errors import PlanError
+from ..seeds import seeded
+from .cells import Axes, Cells, Counts, Readable, Whole
+from .downstream import classify, correlation_error
+from .generalised import Generalised
+from .inference import Inference
+from .linkage import Linkage
+from .people import People
+from .queries import Query, answers, query_errors, random_queries
+from .randomised import Rows
+
+DESIGNS = ("equal-rho", "optimal")
+METHODS = ("inverse", "simplex")
+MONDRIAN, AS_IS = "mondrian", "mondrian as-is"
+RAW, COMMONEST, OTHERS = "raw data", "commonest value", "other people"
+"""Not ways of publishing, but what to compare with: the data themselves, and guesses that use nothing of the person."""
+USES = ("l1_1", "l1_2", "l1_3", "l1_first4", "query_error", "query_relative", "cramers_v", "accuracy", "log_loss")
+RISKS = ("linkage", "linkage_highest", "inference", "certain")
+MEASURES = (*USES, *RISKS)
+TRAINED = 0.8
+MOST_WAYS = 3
+"""Tables of up to this many attributes are all compared."""
+
+Found = dict[str, float]
+Told = Callable[[float], None]
+
+
+def ways() -> list[str]:
+    """All ways of publishing and of reading what is published."""
+    return [MONDRIAN, AS_IS, *(f"{design} {method}" for design in DESIGNS for method in METHODS), *DESIGNS]
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """A table with its truth, and the same questions for every way of publishing."""
+
+    people: People
+    seed: int
+    query_count: int
+    _truth: dict[Axes, Counts] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _counted(self) -> tuple[Cells, Whole]:
+        return Cells.of(self.people.columns, self.people.sizes)
+
+    @property
+    def cells(self) -> Cells:
+        """Everybody."""
+        return self._counted[0]
+
+    @cached_property
+    def trained(self) -> np.ndarray[Any, np.dtype[np.intp]]:
+        """The people a classifier is trained on."""
+        order = np.random.default_rng([self.seed, self.people.rows]).permutation(self.people.rows)
+        return np.sort(order[: round(TRAINED * self.people.rows)])
+
+    @cached_property
+    def training(self) -> Cells:
+        """The cells of these people."""
+        return Cells.of([column[self.trained] for column in self.people.columns], self.people.sizes)[0]
+
+    @cached_property
+    def held_out(self) -> Cells:
+        """The cells of all others."""
+        columns = [np.delete(column, self.trained) for column in self.people.columns]
+        return Cells.of(columns, self.people.sizes)[0]
+
+    @cached_property
+    def inference(self) -> Inference:
+        """The adversary who guesses the target."""
+        return Inference(self.people.target, self.cells)
+
+    @cached_property
+    def _questions(self) -> tuple[list[Query], Counts]:
+        queries = random_queries(self.people.sizes, self.query_count, self.seed)
+        return queries, answers(queries, self)
+
+    def table(self, axes: Axes) -> Counts:
+        """The true cross-tabulation of some attributes."""
+        if axes not in self._truth:
+            self._truth[axes] = self.cells.table(axes)
+        return self._truth[axes]
+
+    @property
+    def attackable(self) -> bool:
+        """Whether the full table is small enough for the adversaries."""
+        return Linkage.fits(self.people.sizes)
+
+    # what is published
+
+    def generalised(self, k: int) -> Iterator[tuple[str, Found]]:
+        """Both ways of Mondrian."""
+        target = self.people.target
+        for way, make in (
+            (MONDRIAN, Generalised.whole),
+            (AS_IS, lambda cells, k: Generalised.except_for(target, cells, k)),
+        ):
+            published = make(self.cells, k)
+            assert published.smallest >= k  # of the generalised columns, as pk.anonymity counts it
+            found = self._used(published) | classify(make(self.training, k), target, self.held_out)
+            # rows that look alike to somebody who knows all values: a group, or its rows with the same open value
+            found |= {
+                "linkage": len(published.counts) / self.people.rows,
+                "linkage_highest": 1 / int(published.counts.min()),
+            }
+            if self.attackable:
+                found |= self.inference.from_generalised(published)
+            yield way, found
+
+    def randomised(self, k: int, design: str, releases: int, told: Told) -> Iterator[tuple[str, Found, float]]:
+        """One design, released again and again: what each reading finds, and epsilon."""
+        rows, schema, number = self.people.rows, self.people.schema, DESIGNS.index(design)
+        whole = plan(schema, records=rows, k=k, design=design)
+        part = plan(schema, records=len(self.trained), k=k, design=design)
+        train = [column[self.trained] for column in self.people.columns]
+        linkage = Linkage(whole, *self._counted, self.people.columns)
+        for i in range(releases):
+            released = Rows.of(whole, self.people.columns, seeded(self.seed, k, number, i))
+            trained = Rows.of(part, train, seeded(self.seed, k, number, i, 1))
+            for method in METHODS:
+                found = self._used(released.by(method)) | classify(
+                    trained.by(method), self.people.target, self.held_out
+                )
+                yield f"{design} {method}", found, whole.epsilon
+            if self.attackable:
+                random = np.random.default_rng([self.seed, k, number, i])
+                risks = linkage.attack(released, random) | self.inference.from_randomised(released, linkage)
+                yield design, risks, whole.epsilon
+            told((i + 1) / releases)
+
+    def references(self) -> Iterator[tuple[str, Found]]:
+        """What the data themselves give, and what can be guessed without the person."""
+        yield RAW, classify(self.training, self.people.target, self.held_out)
+        yield COMMONEST, {"inference": self.inference.commonest()}
+        yield OTHERS, self.inference.others()
+
+    def _used(self, source: Readable) -> Found:
+        """Tables, queries and correlations."""
+        attributes = len(self.people.sizes)
+        found: Found = {}
+        with np.errstate(all="raise"):
+            for size in range(1, min(MOST_WAYS, attributes) + 1):
+                tables = itertools.combinations(range(attributes), size)
+                found[f"l1_{size}"] = float(np.mean([self._l1(source, axes) for axes in tables]))
+            try:
+                if attributes >= 4:
+                    found["l1_first4"] = self._l1(source, (0, 1, 2, 3))
+                queries, truth = self._questions
+                found |= query_errors(answers(queries, source), truth, self.people.rows)
+            except PlanError:
+                pass  # a design for small tables may leave nothing of a table of four attributes
+            found["cramers_v"] = correlation_error(source, self, attributes)
+        return found
+
+    def _l1(self, source: Readable, axes: Axes) -> float:
+        return float(np.abs(source.table(axes) - self.table(axes)).sum() / self.people.rows)
+
+
+def measure(bench: Bench, ks: Sequence[int], releases: int, progress: Told) -> pl.DataFrame:
+    """One row per k, way of publishing and measure."""
+    found: dict[tuple[int | None, str], list[Found]] = {}
+    epsilons: dict[tuple[int | None, str], float] = {}
+    steps = len(ks) * (1 + len(DESIGNS))
+    done = 0
+    for k in ks:
+        for way, values in bench.generalised(k):
+            found[k, way] = [values]
+        done += 1
+        progress(done / steps)
+        for design in DESIGNS:
+            start = done
+
+            def told(share: float, start: int = start) -> None:
+                progress((start + share) / steps)
+
+            for way, values, epsilon in bench.randomised(k, design, releases, told):
+                found.setdefault((k, way), []).append(values)
+                epsilons[k, way] = epsilon
+            done += 1
+    for way, values in bench.references():
+        found[None, way] = [values]
+    rows = [
+        _row(k, way, measure, [each[measure] for each in each_release if measure in each], epsilons.get((k, way)))
+        for (k, way), each_release in found.items()
+        for measure in MEASURES
+        if any(measure in each for each in each_release)
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+SCHEMA = {
+    "k": pl.Int64, "way": pl.String, "measure": pl.String, "value": pl.Float64, "spread": pl.Float64,
+    "releases": pl.Int64, "epsilon": pl.Float64,
+}  # fmt: skip
+
+
+def _row(k: int | None, way: str, measure: str, values: list[float], epsilon: float | None) -> dict[str, Any]:
+    return {
+        "k": k,
+        "way": way,
+        "measure": measure,
+        "value": float(np.mean(values)),
+        "spread": float(np.std(values, ddof=1)) if len(values) > 1 else None,
+        "releases": len(values) if epsilon is not None else None,
+        "epsilon": epsilon,
+    }

@@ -1,0 +1,63 @@
+"""Randomised rows of a table, before they are shuffled, and the tables that are reconstructed from them.
+
+A release is shuffled, and reconstruction does not depend on the order of rows. Here the order is kept, because the
+experiment must know whose row an adversary picked; the adversary is not told. Nothing of it leaves this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..._estimate import Channel, nearest
+from ..._keystream import Seeded
+from ..._plan import Plan
+from ..._schema import Codes
+from ..paper import randomised
+from .cells import Axes, Cells, Counts, Dense, tally
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Randomised ``columns``, row by row those of the people who came in."""
+
+    plan: Plan
+    columns: list[Codes] = field(repr=False)
+    counted: Dense | Cells = field(repr=False)
+    _inverses: dict[Axes, Counts] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, plan: Plan, columns: Sequence[Codes], randomness: Seeded) -> Rows:
+        """Randomise people by a plan whose units are single attributes in the order of ``columns``."""
+        names = [unit.attributes[0] for unit in plan.units]
+        rows = list(randomised(plan, dict(zip(names, columns)), randomness).values())
+        return cls(plan, rows, tally(rows, [unit.size for unit in plan.units]))
+
+    def inverse(self, axes: Axes) -> Counts:
+        """The unbiased reconstruction of a table."""
+        if axes not in self._inverses:
+            channel = Channel(self.plan.blocks, [self.plan.units[axis].attributes[0] for axis in axes])
+            channel.check_invertible()
+            self._inverses[axes] = channel.inverse(self.counted.table(axes))
+        return self._inverses[axes]
+
+    def by(self, method: str) -> Reconstructed:
+        """Tables by one method."""
+        return Reconstructed(self, method)
+
+
+@dataclass(frozen=True, eq=False)
+class Reconstructed:
+    """Tables reconstructed from randomised rows, by ``inverse`` or ``simplex``."""
+
+    rows: Rows
+    method: str
+
+    def table(self, axes: Axes) -> Counts:
+        """The reconstructed cross-tabulation of some attributes."""
+        counts = self.rows.inverse(axes)
+        if self.method == "inverse":
+            return counts
+        return nearest(counts, float(len(self.rows.columns[0])), np.ones(counts.shape, bool))

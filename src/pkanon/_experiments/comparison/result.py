@@ -1,0 +1,173 @@
+"""A comparison, and its folder.
+
+out/comparison.csv                      every number
+out/tables.png, .svg, queries, ...      the figures
+out/index.html                          one page with everything, which loads nothing
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ..._errors import InputError
+from ..._frames import TextFormat, json_rows
+from ..seeds import check_count, check_seed
+from ..writing import Progress, check_folder, draw, quiet, write_results
+from .findings import Finding, findings
+from .measure import Bench, measure
+from .page import html_page
+from .people import People, read_people, usable
+
+if TYPE_CHECKING:
+    import altair
+
+KS = (2, 5, 10, 50, 100, 1000)
+RELEASES, QUICK_RELEASES = 4, 1
+QUERIES = 1000
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Randomisation against k-anonymisation: ``to_polars()`` has every number, ``save(folder)`` figures and a page.
+
+    ``source`` names the data, ``target`` the attribute that is guessed and classified, ``findings`` says who wins where.
+    ``left_out`` are the k for which there were too few rows.
+    """
+
+    frame: pl.DataFrame = field(repr=False)
+    source: str
+    synthetic: bool
+    sizes: dict[str, int]
+    target: str
+    ks: tuple[int, ...]
+    left_out: tuple[int, ...]
+    seed: int
+    releases: int
+    queries: int
+    quick: bool
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What came out, computed from the numbers."""
+        return findings(self.frame)
+
+    @property
+    def about(self) -> str:
+        """What was compared, in a few sentences."""
+        sizes = ", ".join(f"{name} ({size})" for name, size in self.sizes.items())
+        releases = f"{self.releases} seeded release{'s' * (self.releases > 1)}"
+        text = (
+            f"Attributes and how many values they have: {sizes}. Target: {self.target}. {releases} of each randomised point; "
+            f"{self.queries:,} random queries."
+        )
+        if self.left_out:
+            text += f" Left out, as k goes up to a fifth of the rows: k = {', '.join(f'{k:,}' for k in self.left_out)}."
+        if "inference" not in set(self.frame.drop_nulls("k")["measure"]):
+            text += " The table has too many possible combinations for the adversaries; they were left out."
+        return text
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per k, way of publishing and measure; without k: what to compare with."""
+        return self.frame
+
+    def to_json(self) -> dict[str, Any]:
+        """Numbers, findings and how they were made, as JSON holds them."""
+        return {
+            "data": self.source,
+            "synthetic": self.synthetic,
+            "attributes": self.sizes,
+            "target": self.target,
+            "k": list(self.ks),
+            "left_out": list(self.left_out),
+            "seed": self.seed,
+            "releases": self.releases,
+            "queries": self.queries,
+            "quick": self.quick,
+            "findings": [asdict(finding) for finding in self.findings],
+            "numbers": json_rows(self.frame),
+        }
+
+    def chart(self, figure: str = "tables") -> altair.TopLevelMixin:
+        """One figure: ``tables``, ``queries``, ``classifier`` or ``risks``."""
+        from ..._report.comparison import FIGURES, comparison_chart
+
+        if figure not in FIGURES:
+            raise InputError(f"There is no figure '{figure}'. Available: {', '.join(FIGURES)}.")
+        chart: altair.TopLevelMixin = comparison_chart(self.frame, figure, self.source)
+        return chart
+
+    def save(self, path: str | Path, *, progress: Progress | None = None) -> None:
+        """Write numbers, figures and page into a folder that does not exist yet."""
+        write_results(path, lambda folder: self._write(folder, progress or quiet))
+
+    def _write(self, folder: Path, told: Progress) -> None:
+        from ..._report.comparison import FIGURES
+
+        (folder / "comparison.csv").write_bytes(self.frame.write_csv().encode())
+        drawn = draw({name: partial(self.chart, name) for name in FIGURES}, folder, told)
+        figures = {name: (svg, measures) for (name, (_, measures)), svg in zip(FIGURES.items(), drawn)}
+        page = html_page(
+            self.frame, self.findings, figures, self.about, self.source,
+            synthetic=self.synthetic, seed=self.seed, quick=self.quick,
+        )  # fmt: skip
+        (folder / "index.html").write_bytes(page.encode())
+
+
+def compare(
+    table: object | None = None,
+    schema: object | None = None,
+    *,
+    ks: Sequence[int] = KS,
+    seed: int = 1,
+    releases: int | None = None,
+    queries: int = QUERIES,
+    target: str | None = None,
+    quick: bool = False,
+    folder: str | Path | None = None,
+    text: TextFormat | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Publish a table by randomisation and by classical k-anonymisation (Mondrian) at the same k, and compare.
+
+    ``table`` with its ``schema`` (a Schema, or the path of a file), or None for the embedded synthetic table. ``target``: the
+    attribute that an adversary guesses and a classifier learns (income of the embedded table, else the last one).
+    ``releases`` of each randomised point (4; 1 if ``quick``, which also takes three of ``ks`` at most). ``folder``: also save
+    there. Bundles count as single attributes, and columns that are not randomised are left out.
+    Every release is seeded, so nothing here protects anybody: use data that may be seen.
+    """
+    told = progress or quiet
+    check_seed(seed)
+    count = releases if releases is not None else QUICK_RELEASES if quick else RELEASES
+    check_count(count, "Each point needs at least one release.")
+    check_count(queries, "A comparison needs at least one query.")
+    if folder is not None:
+        check_folder(folder)
+    told("reading", 0.0)
+    people = read_people(table, schema, target, text)
+    served, left_out = usable(ks, people.rows)
+    told("reading", 1.0)
+    chosen = sorted({served[0], served[len(served) // 2], served[-1]}) if quick else served
+    frame = measure(Bench(people, seed, queries), chosen, count, lambda share: told("comparing", share))
+    result = _result(people, frame, chosen, left_out, seed=seed, releases=count, queries=queries, quick=quick)
+    if folder is not None:
+        result.save(folder, progress=progress)
+    return result
+
+
+def _result(people: People, frame: pl.DataFrame, ks: list[int], left_out: list[int], **how: Any) -> Comparison:
+    return Comparison(
+        frame=frame,
+        source=people.source,
+        synthetic=people.synthetic,
+        sizes=dict(zip(people.names, people.sizes)),
+        target=people.names[people.target],
+        ks=tuple(ks),
+        left_out=tuple(left_out),
+        **how,
+    )

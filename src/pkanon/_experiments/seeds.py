@@ -1,0 +1,25 @@
+"""Every release of an experiment follows from one seed and from what the release is for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._errors import InputError
+from .._keystream import Seeded
+
+
+def seeded(*entropy: int) -> Seeded:
+    """The randomness of one release; other numbers, other randomness."""
+    return Seeded(int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]))
+
+
+def check_seed(seed: object) -> None:
+    """Refuse what is no seed."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InputError("The seed is a whole number, 0 or more.")
+
+
+def check_count(count: object, problem: str) -> None:
+    """Refuse what is no number of things, of which there must be one at least."""
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise InputError(problem)
