@@ -33,6 +33,13 @@ from .shared import (
     "--releases", type=click.IntRange(min=1), metavar="R", help="Releases of each point [default: 4; 1 with --quick]."
 )
 @click.option("--queries", type=click.IntRange(min=1), default=1000, show_default=True, metavar="Q", help="Queries.")
+@click.option(
+    "--workload",
+    metavar="W",
+    default="2",
+    show_default=True,
+    help="What 'optimal' is made for: a number of attributes, or full.",
+)
 @click.option("--quick", is_flag=True, help="Three k at most and one release each.")
 @text_options
 @json_option
@@ -45,6 +52,7 @@ def command(
     seed: int,
     releases: int | None,
     queries: int,
+    workload: str,
     quick: bool,
     delimiter: str | None,
     encoding: str | None,
@@ -69,6 +77,7 @@ def command(
             releases=releases,
             queries=queries,
             target=target,
+            workload=int(workload) if workload.isdecimal() else workload,
             quick=quick,
             folder=folder,
             text=text_format(delimiter, encoding),

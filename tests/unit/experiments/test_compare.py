@@ -116,6 +116,14 @@ class TestNumbers:
         assert found.releases == 1
         assert found.target == "education"  # the last one
 
+    def test_a_design_for_larger_tables_serves_them_better(self, people, schema):
+        how = {"ks": [20], "target": "sex", "queries": 20, "releases": 3}
+        small, large = (pk.compare(people, schema, workload=workload, **how) for workload in (1, 3))
+        assert value(large, "l1_3", 20, "optimal inverse") < value(small, "l1_3", 20, "optimal inverse")
+        assert value(large, "l1_1", 20, "optimal inverse") > value(small, "l1_1", 20, "optimal inverse")
+        assert value(large, "l1_2", 20, "equal-rho inverse") == value(small, "l1_2", 20, "equal-rho inverse")
+        assert "tables of up to 3 attributes" in large.about
+
     def test_a_table_of_two_attributes(self, people, schema):
         two = pk.Schema([schema.attribute("sex"), schema.attribute("age")])
         found = pk.compare(people.select("sex", "age"), two, ks=[2], queries=20, releases=1)
@@ -208,6 +216,7 @@ class TestRefusals:
             ({"ks": [10_000]}, "a fifth of them, 600"),
             ({"seed": -1}, "The seed"),
             ({"releases": 0}, "at least one release"),
+            ({"workload": [("sex",)]}, "number of attributes, or full"),
             ({"queries": 0}, "at least one query"),
             ({"target": "incme"}, "Did you mean 'income'"),
         ],

@@ -69,6 +69,7 @@ class Bench:
     people: People
     seed: int
     query_count: int
+    workload: int | str = 2
     _truth: dict[Axes, Counts] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -142,8 +143,8 @@ class Bench:
     def randomised(self, k: int, design: str, releases: int, told: Told) -> Iterator[tuple[str, Found, float]]:
         """One design, released again and again: what each reading finds, and epsilon."""
         rows, schema, number = self.people.rows, self.people.schema, DESIGNS.index(design)
-        whole = plan(schema, records=rows, k=k, design=design)
-        part = plan(schema, records=len(self.trained), k=k, design=design)
+        whole = plan(schema, records=rows, k=k, design=design, workload=self.workload)
+        part = plan(schema, records=len(self.trained), k=k, design=design, workload=self.workload)
         train = [column[self.trained] for column in self.people.columns]
         linkage = Linkage(whole, *self._counted, self.people.columns)
         for i in range(releases):

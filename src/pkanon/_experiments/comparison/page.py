@@ -52,7 +52,7 @@ def html_page(
 _INTRODUCTION = """<p>Pk-anonymity is k-anonymity for randomised tables: of a generalised table it is the same number. So both can
 be held against each other at the same k. <em>Mondrian</em> divides the people into groups of at least k and publishes
 each group's ranges of values; all attributes are generalised, or all but the target, which is then published as it is.
-<em>equal-rho</em> (the paper's design) and <em>optimal</em> (the default: good for tables of two attributes) randomise every value
+<em>equal-rho</em> (the paper's design) and <em>optimal</em> (the default) randomise every value
 and shuffle the rows; tables are reconstructed by <em>inverse</em> (unbiased) or <em>simplex</em> (the nearest without negative
 cells). The <em>L1 error</em> of a table is the sum of the absolute errors of its cells, divided by the number of people; at 1 or more
 it says nothing. Findings compare Mondrian with all attributes generalised with the randomised ways, as these protect all attributes

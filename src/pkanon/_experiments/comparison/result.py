@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from ..._design.workload import read_workload
 from ..._errors import InputError
 from ..._frames import TextFormat, json_rows
 from ..seeds import check_count, check_seed
@@ -50,6 +51,7 @@ class Comparison:
     seed: int
     releases: int
     queries: int
+    workload: int | str
     quick: bool
 
     @cached_property
@@ -64,13 +66,19 @@ class Comparison:
         releases = f"{self.releases} seeded release{'s' * (self.releases > 1)}"
         text = (
             f"Attributes and how many values they have: {sizes}. Target: {self.target}. {releases} of each randomised point; "
-            f"{self.queries:,} random queries."
+            f"{self.queries:,} random queries. The optimal design is made for {self._served}."
         )
         if self.left_out:
             text += f" Left out, as k goes up to a fifth of the rows: k = {', '.join(f'{k:,}' for k in self.left_out)}."
         if "inference" not in set(self.frame.drop_nulls("k")["measure"]):
             text += " The table has too many possible combinations for the adversaries; they were left out."
         return text
+
+    @property
+    def _served(self) -> str:
+        return (
+            "the table of all attributes" if self.workload == "full" else f"tables of up to {self.workload} attributes"
+        )
 
     def to_polars(self) -> pl.DataFrame:
         """One row per k, way of publishing and measure; without k: what to compare with."""
@@ -88,6 +96,7 @@ class Comparison:
             "seed": self.seed,
             "releases": self.releases,
             "queries": self.queries,
+            "workload": self.workload,
             "quick": self.quick,
             "findings": [asdict(finding) for finding in self.findings],
             "numbers": json_rows(self.frame),
@@ -128,6 +137,7 @@ def compare(
     releases: int | None = None,
     queries: int = QUERIES,
     target: str | None = None,
+    workload: int | str = 2,
     quick: bool = False,
     folder: str | Path | None = None,
     text: TextFormat | None = None,
@@ -137,6 +147,7 @@ def compare(
 
     ``table`` with its ``schema`` (a Schema, or the path of a file), or None for the embedded synthetic table. ``target``: the
     attribute that an adversary guesses and a classifier learns (income of the embedded table, else the last one).
+    ``workload``: what the optimal design is made for, tables of up to so many attributes or "full".
     ``releases`` of each randomised point (4; 1 if ``quick``, which also takes three of ``ks`` at most). ``folder``: also save
     there. Bundles count as single attributes, and columns that are not randomised are left out.
     Every release is seeded, so nothing here protects anybody: use data that may be seen.
@@ -146,15 +157,20 @@ def compare(
     count = releases if releases is not None else QUICK_RELEASES if quick else RELEASES
     check_count(count, "Each point needs at least one release.")
     check_count(queries, "A comparison needs at least one query.")
+    served = read_workload(workload)
+    if isinstance(served, dict):
+        raise InputError("The workload of a comparison is a number of attributes, or full.")
     if folder is not None:
         check_folder(folder)
     told("reading", 0.0)
     people = read_people(table, schema, target, text)
-    served, left_out = usable(ks, people.rows)
+    possible, left_out = usable(ks, people.rows)
     told("reading", 1.0)
-    chosen = sorted({served[0], served[len(served) // 2], served[-1]}) if quick else served
-    frame = measure(Bench(people, seed, queries), chosen, count, lambda share: told("comparing", share))
-    result = _result(people, frame, chosen, left_out, seed=seed, releases=count, queries=queries, quick=quick)
+    chosen = sorted({possible[0], possible[len(possible) // 2], possible[-1]}) if quick else possible
+    frame = measure(Bench(people, seed, queries, served), chosen, count, lambda share: told("comparing", share))
+    result = _result(
+        people, frame, chosen, left_out, seed=seed, releases=count, queries=queries, workload=served, quick=quick
+    )
     if folder is not None:
         result.save(folder, progress=progress)
     return result
