@@ -16,8 +16,10 @@ import polars as pl
 
 from . import _amplification
 from ._design import DESIGNS, Number, plan
+from ._design.central import checked_delta
 from ._design.search import Search
-from ._design.target import exact
+from ._design.target import check_k, check_records, exact
+from ._design.workload import read_table
 from ._errors import InputError, TargetError, did_you_mean
 from ._frames import Tabular, json_rows
 from ._plan import Plan
@@ -50,12 +52,7 @@ def central(made: Plan, *, delta: float | None = None) -> Central:
     """(epsilon, delta) of a release by this plan, from above, with a bound from below (docs/theory.md 9)."""
     if made.count_noise is not None:
         raise TargetError("A central epsilon is not computed for a hidden record count.")
-    chosen = _amplification.default_delta(made.records) if delta is None else delta
-    if not 0 < chosen < 1 / made.records:
-        raise TargetError(
-            f"delta = {chosen}: it must be above 0 and below 1/records = {1 / made.records:.3g}, or giving away one whole row "
-            "would count as private."
-        )
+    chosen = checked_delta(delta, made.records)
     return Central(
         _amplification.central_epsilon(made.blocks, made.records, chosen),
         chosen,
@@ -86,8 +83,6 @@ def afford(
         try:
             return plan(schema, records=records, epsilon=f"{epsilon:.6g}", design=design, **options)
         except TargetError:
-            if epsilon >= HIGHEST_EPSILON:
-                raise
             return None  # given matrices spend more than that
 
     search = Search(design_for, lambda made: math.log(_worst(made, wanted) / error), _told(progress))
@@ -126,13 +121,14 @@ def records_needed(
         try:
             return plan(schema, records=round(records), k=k, epsilon=epsilon, design=design, **options)
         except TargetError:
-            if records >= MOST_RECORDS:
-                raise
             return None  # too few for this k
 
     search = Search(design_for, lambda made: math.log(_worst(made, wanted) / error), _told(progress))
     found = search.between(math.log(MOST_RECORDS), math.log(least), PRECISION / 2)
     if found is None:
+        plan(
+            schema, records=MOST_RECORDS, k=k, epsilon=epsilon, design=design, **options
+        )  # says what is wrong, if anything
         raise TargetError(
             f"More than {MOST_RECORDS:,} records would be needed; ask for smaller tables or a larger error."
         )
@@ -147,14 +143,21 @@ def _told(progress: Told | None) -> Callable[[int], None] | None:
 def _checked(schema: Schema, tables: Sequence[Sequence[str]], error: float) -> list[tuple[str, ...]]:
     if not (isinstance(error, (int, float)) and 0 < error < 1):
         raise InputError(f"A standard error is asked for as a share of all people, such as 0.02; it cannot be {error}.")
-    wanted = [(table,) if isinstance(table, str) else tuple(table) for table in tables]
+    wanted = _named(schema, tables)
     if not wanted:
         raise InputError("Name at least one table that the error is about.")
+    return wanted
+
+
+def _named(schema: Schema, tables: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    if not isinstance(schema, Schema):
+        raise InputError("A schema is needed; read a file with read_schema.")
+    wanted = [read_table(table, "question") for table in tables]
     known = [attribute.name for attribute in schema.randomised]
     for name in (name for table in wanted for name in table):
         if name not in known:
             raise InputError(
-                f"The error is asked for a table of '{name}', which is not randomised. {did_you_mean(name, known)}"
+                f"The error is asked for a table of '{name}', which is not randomised. {did_you_mean(str(name), known)}"
             )
     return wanted
 
@@ -197,21 +200,30 @@ def tradeoff(
 ) -> Tradeoff:
     """Errors for k from 2 up with ``records`` rows, and for more and fewer rows with ``k``.
 
-    ``tables``: all of one and two attributes by default. ``options`` are those of an optimal design.
+    ``tables``: all of one and two attributes by default. ``options`` are those of an optimal design, and ``matrices`` and ``hide_count``.
     """
+    more = dict(options or {})
+    common = {name: more.pop(name) for name in ("matrices", "hide_count") if name in more}
+    for design in designs:
+        if design not in DESIGNS:
+            raise InputError(f"The design '{design}' is unknown. {did_you_mean(str(design), DESIGNS)}")
+    check_records(records)
+    least = exact(k, "k", up=True)
+    check_k(least, records)
+    asked = _named(schema, tables or [])
     names = [attribute.name for attribute in schema.randomised]
-    wanted = [tuple(table) for table in tables or []] or [
+    wanted = asked or [
         *((name,) for name in names),
         *((a, b) for i, a in enumerate(names) for b in names[i + 1 :]),
     ]
     points = [("k", value, records) for value in _steps(2, records / 2)]
-    points += [("records", float(k), round(value)) for value in _steps(max(2 * float(k), records / 100), records * 100)]
+    points += [("records", float(least), round(n)) for n in _steps(max(2 * float(least), records / 100), records * 100)]
     rows = []
     for done, (varied, k_here, records_here) in enumerate(points):
         for design in designs:
-            more = dict(options or {}) if design == "optimal" else {}
+            own = common | (more if design == "optimal" else {})
             try:
-                made = plan(schema, records=records_here, k=f"{k_here:.6g}", design=design, **more)
+                made = plan(schema, records=records_here, k=f"{k_here:.6g}", design=design, **own)
             except TargetError:
                 continue  # not every design reaches every target
             predictions = [made.predict(*table) for table in wanted]

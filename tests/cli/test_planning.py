@@ -78,3 +78,12 @@ def test_the_floor_is_told(planned):
     assert "no table of up to 3 attributes is worse" in planned("--records", "5000", "--k", "20")
     free = planned("--records", "5000", "--k", "20", "--floor", "none")
     assert "Floor:" not in free
+
+
+def test_nothing_is_said_of_the_floor_where_designs_have_different_budgets(planned):
+    assert "Floor:" not in planned("--records", "5000", "--central-epsilon", "0.5")
+
+
+@pytest.mark.parametrize("option", ["--workload", "--floor"])
+def test_digits_nobody_types(planned, option):
+    assert "²" in planned("--records", "5000", "--k", "20", option, "²", code=2)

@@ -11,6 +11,7 @@ import pkanon as pk
 from .results import small_number
 from .shared import (
     free_name,
+    is_number,
     json_option,
     print_json,
     print_table,
@@ -77,7 +78,7 @@ def command(
             releases=releases,
             queries=queries,
             target=target,
-            workload=int(workload) if workload.isdecimal() else workload,
+            workload=int(workload) if is_number(workload) else workload,
             quick=quick,
             folder=folder,
             text=text_format(delimiter, encoding),

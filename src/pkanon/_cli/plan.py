@@ -10,7 +10,7 @@ import click
 import pkanon as pk
 
 from .results import note
-from .shared import design_options, json_option, print_json, print_table, progress_bar, say, target_options
+from .shared import design_options, is_number, json_option, print_json, print_table, progress_bar, say, target_options
 
 UNREADABLE = 0.8
 """An L1 error of 2 is as far off as a table can be; from here on the noise is as large as the table."""
@@ -124,7 +124,7 @@ def command(
         target |= {"central_epsilon": central_epsilon, "delta": delta}
         chosen, designs = _all_designs(described, options, target | given, found)
         if chart is not None:
-            _draw(described, chosen, _tables(tables), options, chart)
+            _draw(described, chosen, _tables(tables), options | given, chart)
     wanted = _tables(tables) or _default_tables(chosen, workload)
     for table in wanted:
         chosen.predict(*table)  # an unknown attribute is refused before anything is written
@@ -245,7 +245,7 @@ def _numbers(file: str) -> list[list[float]]:
 def _default_tables(plan: pk.Plan, workload: str | None) -> list[tuple[str, ...]]:
     """The tables of a workload that names some; else of one to four attributes, the first as the paper adds them."""
     names = [attribute.name for attribute in plan.schema.randomised]
-    if workload is not None and not workload.isdigit() and workload != "full":
+    if workload is not None and not is_number(workload) and workload != "full":
         return _tables(tuple(workload.split(";")))
     counts = {*range(1, min(len(names), 4) + 1), *([len(names)] if workload == "full" else [])}
     return [tuple(names[:count]) for count in sorted(counts)]
@@ -306,7 +306,7 @@ def _print(designs: dict[str, pk.Plan | str], chosen: pk.Plan, tables: list[tupl
     say("(marked !) the table cannot be read at this target. <=: at most, it depends on the data.")
     if len(plans) > 1:
         say("*: the design that was chosen.")
-    if chosen.asked.get("floor", "none").isdigit():
+    if chosen.asked.get("floor", "none").isdigit() and "central_epsilon" not in chosen.asked:
         say(
             f"Floor: no table of up to {chosen.asked['floor']} attributes is worse than with equal-rho (--floor none: without)."
         )

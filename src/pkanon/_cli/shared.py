@@ -67,6 +67,11 @@ def target_options(command: Command) -> Command:
     return command
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is a whole number, in the digits that people type."""
+    return text.isascii() and text.isdecimal()
+
+
 def design_options(
     design: str | None, workload: str | None, weighting: str | None, floor: str | None
 ) -> dict[str, Any]:
@@ -79,11 +84,11 @@ def design_options(
     options: dict[str, Any] = {"design": chosen}
     if workload is not None:
         tables = [tuple(name.strip() for name in table.split(",")) for table in workload.split(";") if table.strip()]
-        options["workload"] = int(workload) if workload.isdigit() else "full" if workload == "full" else tables
+        options["workload"] = int(workload) if is_number(workload) else "full" if workload == "full" else tables
     if weighting is not None:
         options["weighting"] = weighting
     if floor is not None:
-        if floor not in ("all", "none") and not floor.isdigit():
+        if floor not in ("all", "none") and not is_number(floor):
             raise pk.InputError(f"--floor {floor}: write a number of attributes, all or none.")
         options["floor"] = None if floor == "none" else floor if floor == "all" else int(floor)
     return options

@@ -61,7 +61,7 @@ def plan(
     paper), ``equal-epsilon`` (the same share of the budget for each) or ``joint`` (all attributes one unit).
     ``workload``: every table of up to so many attributes, "full", or a list of tables, also with weights; ``weighting``:
     "relative" to what each table could reach alone, or "absolute"; ``floor``: no table of up to so many attributes is
-    worse than in the paper's design, "all" tables, None, or tables with their least eigenvalue.
+    worse than in the paper's design with the same epsilon, "all" tables, None, or tables with their least eigenvalue.
 
     ``matrices`` fixes the transition matrix of single attributes; the design divides what is left of the budget among
     the others. With matrices for all attributes k and epsilon may be left out.
@@ -71,7 +71,9 @@ def plan(
             f"A schema is needed, not an object of type {type(schema).__name__}; read a file with read_schema."
         )
     if design not in DESIGNS:
-        raise TargetError(f"The design '{design}' is unknown. {did_you_mean(design, DESIGNS)}")
+        raise TargetError(f"The design '{design}' is unknown. {did_you_mean(str(design), DESIGNS)}")
+    if matrices is not None and not isinstance(matrices, Mapping):
+        raise PlanError("Matrices are given by the name of their attribute: {'sex': matrix}.")
     noise = None if hide_count is None else _count_noise(hide_count)
     asked = {"design": design}
     wanted, least = read_workload(workload), read_floor(floor)
@@ -168,7 +170,7 @@ def _first(schema: Schema, unit: Unit) -> int:
 
 def _count_noise(hide_count: Number) -> CountNoise:
     try:
-        return CountNoise(Fraction(repr(hide_count)) if isinstance(hide_count, float) else Fraction(hide_count))
+        return CountNoise(Fraction(repr(float(hide_count))) if isinstance(hide_count, float) else Fraction(hide_count))
     except (ValueError, TypeError, ZeroDivisionError) as error:
         if isinstance(error, PlanError):
             raise
@@ -177,7 +179,7 @@ def _count_noise(hide_count: Number) -> CountNoise:
 
 def _text(value: Number) -> str:
     if isinstance(value, float):
-        return repr(value)
+        return repr(float(value))  # numpy's float64 is a float with another repr
     if isinstance(value, Fraction):
         return str(Context(prec=30).divide(Decimal(value.numerator), Decimal(value.denominator)))
     return str(value)

@@ -20,7 +20,7 @@ from .._blocks import LARGEST_AGREEMENT, Agreement, Block, Retention
 from .._errors import TargetError, did_you_mean
 from .._schema import Unit
 from .budget import LARGEST_LOG_ODDS, equal_epsilon, equal_rho, retention_blocks
-from .optimal import LARGEST_EPSILON, Problem, coefficients, rounded, solve
+from .optimal import LARGEST_EPSILON, Infeasible, Problem, coefficients, rounded, solve
 from .paper import log_odds
 from .target import Target, budget
 from .workload import Named, Table
@@ -50,30 +50,29 @@ def optimal_blocks(
         if (name == "equal-rho" and not isinstance(floor, Mapping)) or _keeps(blocks, units, floors)
     }
     best = min(kept, key=lambda name: error(kept[name], units, tables), default=None)
-    if len(units) == 1 or not 0 < epsilon < LARGEST_EPSILON:
-        if best is None:
-            assert isinstance(floor, Mapping)  # equal-rho keeps every other floor
-            raise TargetError(_contradiction(units, epsilon, floor))
+    found: list[Block] | None = None
+    why, impossible = None, False
+    groups = _groups(units) if isinstance(floor, Mapping) else _affordable(units, epsilon)
+    if len(units) > 1 and epsilon > 0 and groups is not None:
+        if len(groups) == 1 and epsilon < LARGEST_EPSILON:
+            try:
+                block = _solved(units, tables, limit, floors)
+                found = None if block is None else [block]
+            except Infeasible:
+                impossible = True
+            if found is None and len(units) > UNITS_PER_BLOCK and not isinstance(floor, Mapping):
+                groups = _groups(units, 2)  # smaller problems are solved more surely
+                why = "two blocks: one for all attributes was not found"
+        if len(groups) > 1:
+            found = _several(units, groups, tables, limit, floor)
+    if found is not None and (best is None or error(found, units, tables) <= error(kept[best], units, tables)):
+        return found, why
+    if best is None:
+        assert isinstance(floor, Mapping)  # equal-rho keeps every other floor
+        alone = len(units) == 1 or epsilon >= LARGEST_EPSILON  # then there is nothing but the simple designs
+        raise TargetError(_contradiction(units, epsilon, floor, proved=impossible or alone))
+    if len(units) == 1:
         return kept[best], None
-    groups, why = _groups(units), None
-    if len(groups) == 1:
-        problem = Problem(tuple(unit.size for unit in units), epsilon, coefficients(tables), floors)
-        t = solve(problem)
-        block = None if t is None else rounded(units, t, limit)
-        found: list[Block] | None = None if block is None else [block]
-        if found is None and best is None:
-            assert isinstance(floor, Mapping)
-            raise TargetError(_contradiction(units, epsilon, floor))
-        if found is None and len(units) > UNITS_PER_BLOCK and not isinstance(floor, Mapping):
-            found = _several(units, _groups(units, 2), tables, limit, floor)  # smaller problems are solved more surely
-            why = "two blocks: one for all attributes takes too long to find"
-    else:
-        found = _several(units, groups, tables, limit, floor)
-    if found is not None:
-        if best is None or error(found, units, tables) <= error(kept[best], units, tables):
-            return found, why
-        return kept[best], None
-    assert best is not None  # without floors of one's own, equal-rho is always there
     return kept[best], f"{best}: nothing better was found{' that keeps the floor' if floors else ''}"
 
 
@@ -138,12 +137,17 @@ def _floors(units: Sequence[Unit], epsilon: float, floor: int | str | Named | No
             mask = _mask(units, table)
             own[mask] = max(least, own.get(mask, 0.0))
         return own
-    most = min(len(units), LARGEST_AGREEMENT) if floor == "all" else int(floor)
     rho = _paper_rho(units, epsilon)
     if len(units) > LARGEST_AGREEMENT:
         # block by block; a simple design keeps the floor if it does so for every unit alone
         return {1 << number: rho for number in range(len(units))}
-    return {mask: rho ** mask.bit_count() for mask in range(1, 2 ** len(units)) if mask.bit_count() <= most}
+    return _paper_floors(len(units), rho, floor)
+
+
+def _paper_floors(units: int, rho: float, floor: int | str | Named | None) -> dict[int, float]:
+    """What the paper's design leaves of every set of units that has a floor."""
+    most = units if floor == "all" else floor if isinstance(floor, int) else 0
+    return {mask: rho ** mask.bit_count() for mask in range(1, 2**units) if mask.bit_count() <= most}
 
 
 def _paper_rho(units: Sequence[Unit], epsilon: float) -> float:
@@ -161,7 +165,9 @@ def _mask(units: Sequence[Unit], names: Sequence[str]) -> int:
     return sum(1 << number for number, unit in enumerate(units) if set(unit.attributes) & set(names))
 
 
-def _contradiction(units: Sequence[Unit], epsilon: float, floor: Mapping[tuple[str, ...], float]) -> str:
+def _contradiction(
+    units: Sequence[Unit], epsilon: float, floor: Mapping[tuple[str, ...], float], *, proved: bool
+) -> str:
     """Why floors of one's own cannot be met."""
     for table, least in floor.items():
         mask = _mask(units, table)
@@ -171,7 +177,9 @@ def _contradiction(units: Sequence[Unit], epsilon: float, floor: Mapping[tuple[s
                 f"The floor {least:g} for {' x '.join(table)} cannot be met: with this budget at most {most:.4g} is possible, were nothing "
                 "else kept. Lower it, or ask for less privacy."
             )
-    return "The floors cannot all be met with this budget, though each of them could alone. Lower some of them."
+    if proved and len(floor) > 1:
+        return "The floors cannot all be met with this budget, though each of them could alone. Lower some of them."
+    return "No plan that keeps these floors was found. Lower them, or ask for a smaller workload or less privacy."
 
 
 def _largest(sizes: Sequence[int], epsilon: float) -> float:
@@ -225,6 +233,22 @@ def _groups(units: Sequence[Unit], least: int = 1) -> list[list[int]]:
     return [[number] for number in range(len(units))]
 
 
+def _affordable(units: Sequence[Unit], epsilon: float) -> list[list[int]] | None:
+    """As few groups as will do, none of which gets more of the budget than one block can spend."""
+    rho = _paper_rho(units, epsilon)
+    for least in range(1, len(units) + 1):
+        groups = _groups(units, least)
+        shares = [_spent(units, group, rho) for group in groups] if len(groups) > 1 else [epsilon]
+        if max(shares) < LARGEST_EPSILON:
+            return groups
+    return None
+
+
+def _spent(units: Sequence[Unit], group: Sequence[int], rho: float) -> float:
+    """What the paper's design spends on the units of a group."""
+    return sum(math.log1p(units[i].size * rho / (1 - rho)) if rho < 1 else math.inf for i in group)
+
+
 def _several(
     units: Sequence[Unit],
     groups: Sequence[Sequence[int]],
@@ -239,12 +263,14 @@ def _several(
     for place, group in enumerate(groups):
         share = left
         if place + 1 < len(groups):
-            spent = sum(math.log1p(units[i].size * rho / (1 - rho)) for i in group)
-            share = min(left, Fraction(math.exp(2 * spent)))
+            share = min(left, 1 + Fraction(math.expm1(2 * _spent(units, group, rho))))
         local = [_local(table, group, rho) for table in tables if any(i in table.cells for i in group)]
         # no table asks for these units: serve each of them alone
         local = local or [Table((), {place: units[i].size}, 1.0, 1.0) for place, i in enumerate(group)]
-        block = _one([units[i] for i in group], local, share, floor, rho)
+        try:
+            block = _solved([units[i] for i in group], local, share, _paper_floors(len(group), rho, floor))
+        except Infeasible:
+            return None
         if block is None:
             return None
         ratio = block.epsilon_ratio
@@ -254,15 +280,14 @@ def _several(
     return found
 
 
-def _one(
-    units: Sequence[Unit], tables: Sequence[Table], limit: Fraction, floor: int | str | Named | None, rho: float
-) -> Block | None:
-    sizes = tuple(unit.size for unit in units)
-    floors: dict[int, float] = {}
-    if floor is not None:
-        most = len(units) if floor == "all" else int(floor) if isinstance(floor, int) else 0
-        floors = {mask: rho ** mask.bit_count() for mask in range(1, 2 ** len(units)) if mask.bit_count() <= most}
-    t = solve(Problem(sizes, budget(limit), coefficients(tables), floors))
+def _solved(
+    units: Sequence[Unit], tables: Sequence[Table], limit: Fraction, floors: Mapping[int, float]
+) -> Agreement | None:
+    """The best block for some tables; None if none was found, Infeasible if there is none."""
+    epsilon = budget(limit)
+    if not 0 < epsilon < LARGEST_EPSILON:
+        return None
+    t = solve(Problem(tuple(unit.size for unit in units), epsilon, coefficients(tables), floors))
     return None if t is None else rounded(units, t, limit)
 
 

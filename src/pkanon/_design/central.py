@@ -22,9 +22,23 @@ LOOSEST = 20
 LEAST = (1e-2, 1e-6)
 """Local epsilons that are tried for the least; the second is below anything useful."""
 CLOSE = 1e-4
+NEAR = 0.02
 TINY = 1e-300
 
 Design = Callable[[Fraction], tuple[list[Block], str | None]]
+
+
+def checked_delta(delta: object, records: int) -> float:
+    """Delta as it was asked for, or the default."""
+    if delta is None:
+        return _amplification.default_delta(records)
+    chosen = float(exact(delta, "delta", up=False))
+    if not 0 < chosen < 1 / records:
+        raise TargetError(
+            f"delta = {delta}: it must be above 0 and below 1/records = {1 / records:.3g}, or giving away one whole row "
+            "would count as private."
+        )
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -50,13 +64,7 @@ class CentralTarget:
         wanted = exact(epsilon, "central_epsilon", up=False)
         if wanted <= 0:
             raise TargetError(f"central_epsilon = {epsilon} cannot be met: it must be above 0.")
-        chosen = _amplification.default_delta(records) if delta is None else delta
-        if not (isinstance(chosen, float) and 0 < chosen < 1 / records):
-            raise TargetError(
-                f"delta = {chosen}: it must be above 0 and below 1/records = {1 / records:.3g}, or giving away one whole row "
-                "would count as private."
-            )
-        return cls(wanted, chosen, int(records))
+        return cls(wanted, checked_delta(delta, int(records)), int(records))
 
     def meet(
         self, design: Design, limit: Fraction, fixed: Sequence[Block], free: bool
@@ -72,16 +80,24 @@ class CentralTarget:
         if not free:
             raise TargetError(self._beyond(reached([])))
 
-        def made(size: float) -> tuple[list[Block], str | None]:
-            return design(Fraction(math.exp(2 * size)))
+        def made(size: float) -> tuple[list[Block], str | None] | None:
+            try:
+                return design(Fraction(math.exp(2 * size)))
+            except TargetError:
+                return None  # floors that need more than that
 
+        top = math.log(budget(limit))
         search = Search(made, lambda found: math.log(max(reached(found[0]), TINY) / float(self.epsilon)))
-        for least in LEAST:
-            found = search.between(math.log(least), math.log(budget(limit)), CLOSE)
+        for least in map(math.log, LEAST):
+            found = search.between(least, top, CLOSE)
             if found is not None:
                 break
         else:
-            raise TargetError(self._beyond(reached(made(LEAST[-1])[0])))
+            least = search.first(least, top, NEAR)
+            found = search.between(least, top, CLOSE)
+        if found is None:
+            smallest = made(math.exp(least)) or best
+            raise TargetError(self._beyond(reached(smallest[0])))
         assert reached(found[0]) <= self.epsilon
         return found
 

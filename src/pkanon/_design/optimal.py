@@ -4,8 +4,8 @@ With f(S) = lo (1 + (e^eps - 1) t_S), 0 <= t_S <= 1, the eigenvalues are linear 
 is a sum of ``coefficient / lam_T^2``: a convex program as long as no eigenvalue changes its sign. A conic
 solver finds t; everything that is promised is then computed from the integers it is rounded to.
 
-Eigenvalues are positive, or where that pays at small eps negative for odd numbers of units (of all units, or of
-those with more than two values). Floors keep every table of up to so many attributes at least as good as in the
+Eigenvalues are positive, or where that pays at small eps negative for odd numbers of units with more than
+two values. Floors keep every table of up to so many attributes at least as good as in the
 paper's design; they are added where they are violated, which is seldom.
 
 Units that the problem cannot tell apart (same size, same coefficients, same floors) can be swapped in a solution,
@@ -20,6 +20,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +33,10 @@ from .target import budget
 from .workload import Table
 
 LARGEST_EPSILON = 30.0
-"""Beyond it everything is kept in all but one row of 10^13, and no design differs from any other."""
+"""Of one block: beyond it floats cannot hold the probabilities."""
 SMALL_EPSILON = 3.0
 """Below it negative eigenvalues are tried too."""
+TINY = 1e-290
 MARGIN = 1e-6
 """Floors are asked for with so much to spare, because rounding to integers takes a little of it."""
 ROUNDS = 12
@@ -44,6 +46,8 @@ SECONDS = 20.0
 MOST_WORK = 2e9
 """Multiplications in one step of the solver: beyond it a problem takes minutes, and is not tried."""
 SHRINKS = (0.0, 1e-4, 3e-4, 1e-3, 3e-3)
+SOLVED, UNFINISHED = ("Solved", "AlmostSolved"), ("InsufficientProgress", "MaxIterations", "MaxTime")
+"""What the solver says of a solution, and of a point that may be near one."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,11 @@ class Problem:
         """Every set of units."""
         return range(2 ** len(self.sizes))
 
+    @cached_property
+    def _kept(self) -> NDArray[np.bool_]:
+        """Rows S, columns units: whether the unit is in S."""
+        return np.array([[mask >> bit & 1 for bit in range(len(self.sizes))] for mask in self.masks], bool)
+
     def alike(self) -> NDArray[np.int64]:
         """For every set of units the first one that the problem cannot tell from it."""
         given = [
@@ -75,17 +84,15 @@ class Problem:
 
     def characters(self, masks: Sequence[int]) -> NDArray[np.float64]:
         """Rows T, columns S: lam_T is the sum over S of q_S times this."""
-        kept = np.array([[mask >> bit & 1 for bit in range(len(self.sizes))] for mask in self.masks], bool)
-        factors = np.where(kept, 1.0, -1.0 / (np.array(self.sizes) - 1.0))
+        factors = np.where(self._kept, 1.0, -1.0 / (np.array(self.sizes) - 1.0))
         return np.array(
             [factors[:, [bit for bit in range(len(self.sizes)) if mask >> bit & 1]].prod(axis=1) for mask in masks]
         )
 
     def cells(self) -> NDArray[np.float64]:
         """cnt_S: how many values agree with a given one on exactly S, as a share of all values."""
-        kept = np.array([[mask >> bit & 1 for bit in range(len(self.sizes))] for mask in self.masks], bool)
         sizes = np.array(self.sizes, float)
-        return np.asarray(np.where(kept, 1 / sizes, (sizes - 1) / sizes).prod(axis=1))
+        return np.asarray(np.where(self._kept, 1 / sizes, (sizes - 1) / sizes).prod(axis=1))
 
     def eigenvalues(self, t: NDArray[np.float64], masks: Sequence[int]) -> NDArray[np.float64]:
         """lam_T of the mechanism with these t."""
@@ -96,7 +103,7 @@ class Problem:
         """What is to be small."""
         masks = list(self.coefficients)
         values = self.eigenvalues(t, masks)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             return float((np.array(list(self.coefficients.values())) / values**2).sum())
 
 
@@ -120,17 +127,32 @@ def _subsets(mask: int) -> list[int]:
     return found
 
 
+class Infeasible(Exception):
+    """No mechanism keeps the floors."""
+
+
 def solve(problem: Problem) -> NDArray[np.float64] | None:
-    """t of the best mechanism with positive eigenvalues, or at small eps with alternating ones; None if none was found."""
+    """t of the best mechanism with positive eigenvalues, or at small eps with alternating ones; None if none was found.
+
+    Raises Infeasible where the solver has shown that no mechanism of these signs keeps the floors.
+    """
     masks = sorted(set(problem.coefficients) | set(problem.floors))
     patterns = [dict.fromkeys(masks, 1.0)]
-    if problem.epsilon < SMALL_EPSILON:
-        patterns.append({mask: -1.0 if mask.bit_count() % 2 else 1.0 for mask in masks})
-        many = sum(1 << bit for bit, size in enumerate(problem.sizes) if size > 2)
-        if 0 < many < problem.masks[-1]:  # two values are told apart as well by keeping as by avoiding
-            patterns.append({mask: -1.0 if (mask & many).bit_count() % 2 else 1.0 for mask in masks})
+    many = sum(1 << bit for bit, size in enumerate(problem.sizes) if size > 2)
+    if problem.epsilon < SMALL_EPSILON and many:
+        # two values are told apart as well by keeping as by avoiding: exchanging them turns one into the other
+        patterns.append({mask: -1.0 if (mask & many).bit_count() % 2 else 1.0 for mask in masks})
     deadline = time.monotonic() + SECONDS
-    found = [t for signs in patterns if (t := _with_floors(problem, signs, deadline)) is not None]
+    found, impossible = [], 0
+    for signs in patterns:
+        try:
+            t = _with_floors(problem, signs, deadline)
+        except Infeasible:
+            impossible += 1
+        else:
+            found += [t] if t is not None else []
+    if impossible == len(patterns):
+        raise Infeasible
     return min(found, key=problem.objective, default=None)
 
 
@@ -163,22 +185,26 @@ def _solve_stubbornly(
 ) -> NDArray[np.float64] | None:
     """Where the solver gets stuck, it does not for a budget that is a little smaller; t changes next to nothing."""
     close = []
+    impossible = 0
     for shrink in SHRINKS:
         left = deadline - time.monotonic()
         if left <= 0:
             break
-        t, finished = _solve_once(replace(problem, epsilon=problem.epsilon * (1 - shrink)), signs, floors, left)
-        if t is not None and finished:
+        t, status = _solve_once(replace(problem, epsilon=problem.epsilon * (1 - shrink)), signs, floors, left)
+        if t is not None and status in SOLVED:
             return t
         if t is not None:
             close.append(t)
+        impossible += status == "PrimalInfeasible"
+    if impossible == len(SHRINKS):
+        raise Infeasible
     return min(close, key=problem.objective, default=None)
 
 
 def _solve_once(
     problem: Problem, signs: Mapping[int, float], floors: Mapping[int, float], seconds: float
-) -> tuple[NDArray[np.float64] | None, bool]:
-    """(t, whether the solver says that it is the solution)."""
+) -> tuple[NDArray[np.float64] | None, str]:
+    """(t if the solver found or came near it, what it says of it)."""
     import clarabel
     from scipy import sparse
 
@@ -190,17 +216,19 @@ def _solve_once(
     wanted = [mask for mask in problem.coefficients if alike[mask] == mask]
     bounded = {int(alike[mask]): least for mask, least in floors.items()}
     if count * (len(wanted) + len(bounded)) ** 2 > MOST_WORK:
-        return None, False
+        return None, "too large"
     # eigenvalues are counted in units of the paper's, whose sizes they share; otherwise the problem is badly scaled
     odds = math.exp(log_odds(problem.epsilon, problem.sizes))
     rho = odds / (1 + odds)
     scale = {mask: rho ** mask.bit_count() for mask in [*wanted, *bounded]}
+    costs = np.array([problem.coefficients[mask] / max(scale[mask] ** 2, TINY) for mask in wanted])
+    costs *= np.bincount(kind)[kind][wanted]
+    if min(scale.values()) < TINY or not np.isfinite(costs.sum()):
+        return None, "too small"
     rows = {
         mask: np.bincount(kind, row * problem.cells()) * signs[mask] * gain / scale[mask]
         for mask, row in zip(scale, problem.characters(list(scale)))
     }
-    sets = np.bincount(kind)[kind]
-    costs = np.array([sets[mask] * problem.coefficients[mask] / scale[mask] ** 2 for mask in wanted])
     unknowns = count + 1 + len(wanted)  # v_S = lo t_S, lo (both times the number of values), and s_T >= 1 / lam_T^2
     blank = sparse.csr_matrix((count, len(wanted)))
     each = sparse.eye(count, format="csr")
@@ -238,12 +266,10 @@ def _solve_once(
         settings,
     ).solve()
     # a solver that could not finish may have come close; whether it did is checked by whoever uses t
-    found = np.array(solution.x)
-    finished = str(solution.status) in ("Solved", "AlmostSolved")
-    usable = finished or str(solution.status) in ("InsufficientProgress", "MaxIterations", "MaxTime")
-    if not usable or not np.isfinite(found).all() or found[count] <= 0:
-        return None, False
-    return np.asarray(np.clip(found[:count] / found[count], 0.0, 1.0)[kind]), finished
+    found, status = np.array(solution.x), str(solution.status)
+    if status not in (*SOLVED, *UNFINISHED) or not np.isfinite(found).all() or found[count] <= 0:
+        return None, status
+    return np.asarray(np.clip(found[:count] / found[count], 0.0, 1.0)[kind]), status
 
 
 def rounded(units: Sequence[Unit], t: NDArray[np.float64], limit: Fraction) -> Agreement | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from numbers import Integral
 
 from .._errors import TargetError
 from .target import Number, Target, budget
@@ -64,6 +65,10 @@ def _rho(target: Target, sizes: Sequence[int]) -> float:
     return 0.0 if epsilon == 0 else _expit(log_odds(epsilon, sizes))
 
 
-def _check_sizes(sizes: Sequence[int]) -> None:
-    if len(sizes) == 0 or any(size != int(size) or size < 2 for size in sizes):
+def _check_sizes(sizes: object) -> None:
+    if (
+        not isinstance(sizes, Collection)
+        or len(sizes) == 0
+        or not all(isinstance(n, Integral) and int(n) >= 2 for n in sizes)
+    ):
         raise TargetError("Sizes must be a list of whole numbers from 2 on: how many values each attribute has.")

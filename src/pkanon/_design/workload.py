@@ -26,6 +26,7 @@ Floor: TypeAlias = int | str | Mapping[tuple[str, ...], float] | None
 Named: TypeAlias = dict[tuple[str, ...], float]
 
 MOST_TABLES = 100_000
+LARGEST_WEIGHT = 1e100
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def read_workload(workload: Workload) -> int | str | Named:
     listed = workload.items() if isinstance(workload, Mapping) else ((table, 1.0) for table in workload)
     result: Named = {}
     for table, weight in listed:
-        key = _table(table, "workload")
+        key = read_table(table, "workload")
         result[key] = result.get(key, 0.0) + _positive(weight, "The weight of a table")
     if not result:
         raise TargetError("The workload is empty; name at least one table.")
@@ -76,7 +77,7 @@ def read_floor(floor: Floor) -> int | str | Named | None:
     if number is not None and number >= 1:
         return number
     if isinstance(floor, Mapping):
-        least = {_table(table, "floor"): _positive(value, "A least eigenvalue") for table, value in floor.items()}
+        least = {read_table(table, "floor"): _positive(value, "A least eigenvalue") for table, value in floor.items()}
         return least or None
     raise TargetError(
         f"floor = {floor}: at least 1 attribute, all, none (None in Python), or tables with their least eigenvalue."
@@ -89,17 +90,19 @@ def _whole(value: object) -> int | None:
     return int(value) if isinstance(value, Integral) else None
 
 
-def _table(table: Any, where: str) -> tuple[str, ...]:
+def read_table(table: Any, where: str) -> tuple[str, ...]:
+    """The attributes of one table; a single name need not be in a list."""
     names = (table,) if isinstance(table, str) else tuple(table) if isinstance(table, Iterable) else ()
-    if not names or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise TargetError(f"A table of the {where} names at least one attribute, and each once.")
     return names
 
 
 def _positive(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
-        raise TargetError(f"{what} must be a positive number, not {value}.")
-    return float(value)
+    number: Any = math.nan if isinstance(value, bool) or not isinstance(value, Real) else value
+    if not 0 < number < LARGEST_WEIGHT:
+        raise TargetError(f"{what} must be a positive number, not {str(value)[:20]}.")
+    return float(number)
 
 
 def tables_of(

@@ -198,3 +198,113 @@ def test_a_pair_can_be_lost_where_its_attributes_are_not():
         for table in itertools.combinations(("a0", "a1", "a2"), size):
             bad = plan.predict(*table).l1 > 100
             assert bad == any(set(one) <= set(table) for one in lost), (table, lost)
+
+
+@pytest.mark.parametrize("count", [12, 40])
+def test_a_larger_epsilon_never_gives_a_worse_plan(count):
+    """One block holds a budget of up to 30; beyond, the units are dealt to several."""
+    errors = [
+        pk.plan(schema_of([10] * count), records=10**6, epsilon=epsilon).predict("a0", "a1").l1
+        for epsilon in (29, 31, 45)
+    ]
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_the_largest_budgets_are_left_to_the_simple_designs():
+    plan = pk.plan(schema_of([3, 3]), records=10**6, epsilon=80)
+    assert plan.asked["fallback"].endswith("nothing better was found that keeps the floor")
+
+
+def test_units_in_several_blocks_share_the_budget_as_the_paper_would():
+    schema = schema_of([3] * 6 + [8] * 10)
+    plan = pk.plan(schema, records=10**6, k=20)
+    first, second = plan.blocks
+    assert float(first.epsilon_ratio) == pytest.approx(float(second.epsilon_ratio), rel=1e-6)  # 3 and 5 units in each
+    # a fixed number, so that a change of weights or shares does not go unseen
+    assert plan.predict("a0", "a6").l1 == pytest.approx(0.05798, rel=1e-3)  # equal-rho: 0.744
+    assert plan.predict("a6", "a7").l1 == pytest.approx(0.3353, rel=1e-3)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_avoiding_and_keeping_one_of_two_values_are_the_same(epsilon):
+    """So no more than two patterns of signs need to be tried."""
+    sizes = (2, 3, 2, 4)
+    problem = Problem(sizes, epsilon, pairs(sizes), {})
+    found = []
+    for counted in (0b1111, 0b1010):  # all units, or those with more than two values
+        signs = {mask: -1.0 if (mask & counted).bit_count() % 2 else 1.0 for mask in problem.coefficients}
+        found.append(problem.objective(optimal._with_floors(problem, signs, math.inf)))
+    assert found[0] == pytest.approx(found[1], rel=1e-5)
+
+
+def test_a_simple_design_just_below_the_floor_is_not_taken():
+    schema = schema_of([3, 4])
+    least = pk.plan(schema, records=10_000, epsilon=2, design="equal-epsilon").rho["a0"]
+    kept = pk.plan(schema, records=10_000, epsilon=2, floor={"a0": least * 1.001}, workload=["a1"])
+    assert kept.rho["a0"] >= least * 1.001 * (1 - 1e-6)
+
+
+def test_floors_that_leave_no_plan_are_told_from_plans_that_were_not_found(monkeypatch):
+    schema = schema_of([3, 4, 5])
+    largest = {
+        name: pk.plan(schema, records=10_000, epsilon=1, workload=[name], floor=None).rho[name] for name in schema.names
+    }
+    each = {name: abs(value) * 0.95 for name, value in largest.items()}
+    with pytest.raises(pk.TargetError, match="cannot all be met with this budget"):
+        pk.plan(schema, records=10_000, epsilon=1, floor=each)
+    rho = pk.plan(schema, records=10_000, epsilon=1, design="equal-rho").rho["a0"]
+    possible = {("a0",): rho * 1.1, ("a1",): rho}
+    assert "fallback" not in pk.plan(schema, records=10_000, epsilon=1, floor=possible).asked
+    monkeypatch.setattr(optimal, "MOST_WORK", 1)
+    with pytest.raises(pk.TargetError, match="was found"):
+        pk.plan(schema, records=10_000, epsilon=1, floor=possible)
+
+
+def test_a_central_target_with_a_floor_of_ones_own():
+    schema = schema_of([2, 3, 4])
+    plan = pk.plan(schema, records=10_000, central_epsilon=1, floor={"a0": 0.3})
+    assert plan.rho["a0"] >= 0.3
+    assert 0.99 <= pk.central(plan, delta=1e-5).epsilon <= 1
+    with pytest.raises(pk.TargetError, match="the nearest reachable is"):
+        pk.plan(schema, records=10_000, central_epsilon=0.001, floor={"a0": 0.3})
+
+
+def test_a_central_target_below_any_useful_one():
+    plan = pk.plan(schema_of([2, 3]), records=10_000, central_epsilon=1e-5, design="equal-rho")
+    assert plan.epsilon < 0.01
+    assert pk.central(plan).epsilon <= 1e-5
+
+
+@pytest.mark.parametrize(
+    ("sizes", "target"),
+    [
+        ([4] * 13, {"records": 2**53, "k": 2**53 - 1}),
+        ([4] * 12, {"records": 10**6, "epsilon": 1e-16, "workload": "full", "floor": None}),
+        (range(2, 14), {"records": 10**6, "epsilon": 1e-14, "workload": "full", "floor": None}),
+        ([2, 3], {"records": 10**6, "k": 5, "workload": {("a0",): 1e99, ("a1",): 1e99}}),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_numbers_at_the_end_of_floats(sizes, target):
+    plan = pk.plan(schema_of(sizes), **target)
+    assert plan.k >= target.get("k", 1)
+
+
+def test_numpy_numbers_are_written_as_numbers():
+    plan = pk.plan(schema_of([2, 3]), records=1_000, k=np.float64(5.5), hide_count=np.float64(0.9))
+    assert plan.asked["k"] == "5.5"
+    assert str(plan.count_noise.p) == "9/10"
+
+
+def test_a_matrix_counts_with_its_cells_in_relative_weights():
+    """Tables with the matrix have a fixed factor; without it in the weight, they would count twice as much or more."""
+    from pkanon._design.workload import alone, tables_of
+
+    schema = schema_of([4, 3, 3])
+    matrix = pk.TransitionMatrix(np.full((4, 4), 0.1) + 0.6 * np.eye(4))
+    plan = pk.plan(schema, records=10_000, epsilon=3, matrices={"a0": matrix})
+    given = [block for block in plan.blocks if block.attributes == ["a0"] or tuple(block.attributes) == ("a0",)]
+    units = [unit for unit in schema.units if unit.attributes != ("a0",)]
+    table = next(t for t in tables_of(2, "relative", 2.0, units, given) if set(t.names) == {"a0", "a1"})
+    assert table.weight == pytest.approx(1 / (4 * 3 * alone(3, 2.0)))
+    assert table.fixed == pytest.approx(4 * given[0].error_factor(["a0"]))

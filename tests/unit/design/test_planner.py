@@ -169,3 +169,52 @@ def test_no_plan_leaves_that_misses_its_target(monkeypatch, target):
     for name in ("equal-rho", "equal-epsilon", "joint"):
         with pytest.raises(pk.TargetError, match="misses its target"):
             pk.plan(SCHEMA, records=20_000, design=name, **target)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"design": "x"}, "design 'x' is unknown"),
+        ({"floor": {"zz": 0.1}}, "floor names 'zz'"),
+        ({"k": 1}, "asks for nothing"),
+        ({"k": "abc"}, "not a number"),
+        ({"tables": [5]}, "names at least one attribute"),
+    ],
+)
+def test_what_is_wrong_with_a_question_is_said(more, message):
+    with pytest.raises(pk.PkanonError, match=message):
+        pk.records_needed(SCHEMA, **({"k": 5, "tables": [SCHEMA.names[:1]], "error": 0.05} | more))
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"k": "abc"}, "not a number"),
+        ({"records": 0}, "number of rows"),
+        ({"designs": ["x"]}, "design 'x' is unknown"),
+        ({"tables": ["zz"]}, "'zz', which is not randomised"),
+    ],
+)
+def test_a_tradeoff_that_cannot_be_drawn(more, message):
+    with pytest.raises(pk.PkanonError, match=message):
+        pk.tradeoff(SCHEMA, **({"k": 5, "records": 1_000} | more))
+
+
+def test_a_tradeoff_counts_given_matrices():
+    name = SCHEMA.names[0]
+    size = SCHEMA.attribute(name).size
+    matrix = pk.TransitionMatrix([[0.9 if i == j else 0.1 / (size - 1) for j in range(size)] for i in range(size)])
+    how = {"records": 1_000, "k": 5, "tables": [(name,)], "designs": ["equal-rho"]}
+    plain, given = (
+        pk.tradeoff(SCHEMA, options=options, **how).to_polars() for options in ({}, {"matrices": {name: matrix}})
+    )
+    assert not plain["l1"].equals(given["l1"])
+    assert given["l1"].n_unique() < plain["l1"].n_unique()  # the matrix is the same for every k
+
+
+@pytest.mark.parametrize("delta", ["1e-6", 1e-6])
+def test_delta_as_people_write_it(delta):
+    plan = pk.plan(SCHEMA, records=20_000, k=20)
+    assert pk.central(plan, delta=delta).delta == 1e-6
+    with pytest.raises(pk.TargetError, match="delta = x"):
+        pk.central(plan, delta="x")
