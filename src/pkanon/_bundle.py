@@ -73,7 +73,7 @@ def check_free(path: str | Path) -> None:
     """Refuse a path that a release cannot be written to: it exists, or its parent does not."""
     path = Path(path)
     if path.exists() or path.is_symlink():
-        raise InputError(f"{path} exists already; a release is never written over anything. Choose another folder.")
+        raise InputError(f"{path} exists already, and nothing is ever written over. Choose another folder.")
     if not path.absolute().parent.is_dir():
         raise InputError(f"The folder {path.absolute().parent} does not exist; create it first.")
 

@@ -17,7 +17,7 @@ def test_a_run(place):
     assert "people.csv, 200 rows" in out
     assert "Target: education" in out
     assert "Left out, as k goes up to a fifth of the rows: k = 1,000." in out
-    assert "They protect nobody" in out
+    assert "Seeded releases protect nobody" in out
     assert "Tables of two attributes. Best:" in out
     assert "Written to compared" in out
     assert (place.folder / "compared" / "index.html").is_file()

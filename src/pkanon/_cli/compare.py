@@ -87,11 +87,11 @@ def command(
     if as_json:
         print_json({"folder": str(folder), **result.to_json()})
         return
-    say(f"Data: {result.source}. {result.about} They protect nobody.")
+    say(f"Data: {result.source}. {result.about} Seeded releases protect nobody.")
     frame = result.to_polars()
-    for measure in dict.fromkeys(frame["measure"].to_list()):
+    for measure, title in result.titles.items():
         say()
-        say(f"{measure}:")
+        say(f"{title} ({measure}):")
         lines: dict[str, dict[int | None, str]] = {}
         for row in frame.to_dicts():
             if row["measure"] == measure:

@@ -32,8 +32,8 @@ from .._frames.border import guarded
 from .._schema import Codes, Schema, code_dtype
 
 EMBEDDED = "the embedded table (synthetic, modelled on the 1990 US census)"
-FEWEST = 245
-"""Rows of the paper's smallest experiment."""
+FEWEST = 500
+"""Enough for two points on every axis: 245 records and all, k = 2 and 100."""
 MOST_ROWS = 10**8
 """Of one combination, where a file has counts."""
 RAW_COLUMNS = 125

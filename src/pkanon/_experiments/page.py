@@ -11,7 +11,7 @@ import polars as pl
 
 from .document import cell, data_line, document, inline, seed_note
 from .paper import EXPERIMENTS
-from .statements import Line, Statement, line, number
+from .statements import Line, Statement, growth, line, number
 
 TITLES = {
     "records": "Figure 1: more records",
@@ -73,8 +73,7 @@ and standard deviation.</li></ul></section>"""
 
 def _factor(values: Line) -> float:
     """By what ten times the place multiplies the number, from the first point to the last."""
-    (first, low), (last, high) = values[0], values[-1]
-    return math.pow(high / low, 1 / math.log10(last / first))
+    return math.pow(growth(values[0], values[-1]), 1 / math.log10(values[-1][0] / values[0][0]))
 
 
 def _readable(frame: pl.DataFrame, design: str, method: str) -> int:
@@ -87,7 +86,7 @@ def _read_records(frame: pl.DataFrame) -> str:
     optimal = line(frame, "records", "inverse", "optimal")
     rho = line(frame, "records", "inverse", field="rho")
     return (
-        f"Ten times the records divide the error of the unbiased estimate by about {1 / _factor(inverse):.0f}. With a fixed "
+        f"Ten times the records divide the error of the unbiased estimate by about {1 / max(_factor(inverse), 1e-9):.0f}. With a fixed "
         f"retention probability it would be 3.2; but k stays fixed, and among more people each may keep more: rho rises from "
         f"{rho[0][1]:.3f} to {rho[-1][1]:.3f}, and epsilon with it. At {inverse[-1][0]:,} records the paper's design has an error "
         f"of {number(inverse[-1][1])} (em: {number(em[-1][1])}), the optimal one {number(optimal[-1][1])}."
@@ -96,7 +95,7 @@ def _read_records(frame: pl.DataFrame) -> str:
 
 def _read_attributes(frame: pl.DataFrame) -> str:
     inverse = line(frame, "attributes", "inverse")
-    steps = [(b[1] / a[1]) ** (1 / (b[0] - a[0])) for a, b in pairwise(inverse)]
+    steps = [growth(a, b) ** (1 / (b[0] - a[0])) for a, b in pairwise(inverse)]
     epsilon = line(frame, "attributes", "inverse", field="epsilon")[0][1]
     return (
         f"Epsilon stays at {epsilon:.3f}: k and the number of records fix it. The error does not stay: one budget is shared by "
@@ -122,7 +121,8 @@ def _read_k(frame: pl.DataFrame) -> str:
 def _verdicts(statements: Sequence[Statement]) -> str:
     rows = "".join(
         f"<tr><td>{s.figure or '-'}</td><td>{escape(s.text)}</td>"
-        f'<td class="verdict {s.verdict}">{s.verdict}</td><td>{escape(s.numbers[:1].upper() + s.numbers[1:])}</td></tr>'
+        f'<td class="verdict {s.verdict.split()[0]}">{s.verdict}</td>'
+        f"<td>{escape(s.numbers[:1].upper() + s.numbers[1:])}</td></tr>"
         for s in statements
     )
     return (

@@ -181,12 +181,17 @@ def _row(setting: Setting, made: Plan, design: str, method: str, errors: list[fl
         "design": design,
         "method": method,
         "l1": mean,
-        "l1_sd": float(np.std(errors, ddof=1)) if len(errors) > 1 else None,
+        "l1_sd": _spread(errors) if len(errors) > 1 else None,
         "releases": len(errors),
         "predicted_l1": predicted,
         "ratio": mean / predicted if mean is not None and method == "inverse" else None,
         "note": _note(design, method, cells),
     }
+
+
+def _spread(errors: list[float]) -> float:
+    spread = float(np.std(errors, ddof=1))
+    return spread if spread > 1e-12 * float(np.mean(errors)) else 0.0  # equal errors differ by rounding
 
 
 def _note(design: str, method: str, cells: int) -> str | None:

@@ -28,18 +28,21 @@ PREDICTED_FROM = 24_583
 
 @dataclass(frozen=True)
 class Statement:
-    """What is said, of which figure, whether it held (``confirmed`` or ``corrected``), and the numbers."""
+    """What is said, of which figure, whether it held (None: these data cannot tell), and the numbers."""
 
     figure: int
     text: str
-    holds: bool
+    holds: bool | None
     numbers: str
 
     @property
     def verdict(self) -> str:
-        """In one word."""
-        return "confirmed" if self.holds else "corrected"
+        """In a word or two."""
+        return {True: "confirmed", False: "corrected", None: "not checked"}[self.holds]
 
+
+ALL = 2_458_285
+"""Records of the paper's table."""
 
 Line = list[tuple[int, float]]
 """(place on the axis, number), from left to right."""
@@ -78,6 +81,11 @@ def _rises(values: Line, sign: int = 1) -> bool:
     return all(sign * (after[1] - before[1]) > 0 for before, after in pairwise(values))
 
 
+def growth(before: tuple[int, float], after: tuple[int, float]) -> float:
+    """By what the number is multiplied from one place to another; infinite from nothing."""
+    return after[1] / before[1] if before[1] else math.inf
+
+
 def _from_to(values: Line, unit: str) -> str:
     first, last = (
         f"{number(value)} at {unit.format(f'{place:,}')}".replace(" 1 attributes", " 1 attribute")
@@ -108,8 +116,10 @@ def _records(frame: pl.DataFrame) -> list[Statement]:
             f"{_methods_at(frame, 'records', fewest)}; checked: the least is at least {HIGH}. Above 1 nothing can be read.",
         ),
         Statement(
-            1, f"There were almost no errors when all {most:,} records were used.", best[-1][1] < ALMOST_NONE,
-            f"{_methods_at(frame, 'records', most)}; checked: the least is below {ALMOST_NONE}. It means that {wrong}% of the "
+            1, f"There were almost no errors when all {ALL:,} records were used.",
+            best[-1][1] < ALMOST_NONE if most == ALL else None,
+            f"{_methods_at(frame, 'records', most)}, with {most:,} records; checked: the least is below {ALMOST_NONE} with "
+            f"{ALL:,}. It means that {wrong}% of the "
             f"people are counted in a wrong cell; beside {number(inverse[0][1])} (inverse, {fewest:,} records) it looks like none. "
             f"The optimal design at the same k and epsilon: {number(optimal)} with inverse.",
         ),
@@ -129,7 +139,7 @@ def _attributes(frame: pl.DataFrame) -> list[Statement]:
     epsilon = line(frame, "attributes", "inverse", field="epsilon")
     values = [value for _, value in epsilon]
     span = max(values) - min(values)
-    steps = [(after[1] / before[1]) ** (1 / (after[0] - before[0])) for before, after in pairwise(best)]
+    steps = [growth(before, after) ** (1 / (after[0] - before[0])) for before, after in pairwise(best)]
     unreadable = next((place for place, value in inverse if value >= 1), None)
     limit = (
         ""
@@ -147,7 +157,7 @@ def _attributes(frame: pl.DataFrame) -> list[Statement]:
             f"than {SMALL_STEP}.{limit}",
         ),
         Statement(
-            2, "Epsilon does not change with the number of attributes at fixed k (as Theorem 2 implies).", span < 1e-4,
+            2, "Epsilon does not change with the number of attributes at fixed k (not in section 5; Theorem 2 implies it).", span < 1e-4,
             f"{number(min(values))} to {number(max(values))}, a difference of {span:.1e} by rounding to whole words.",
         ),
     ]  # fmt: skip
@@ -156,7 +166,7 @@ def _attributes(frame: pl.DataFrame) -> list[Statement]:
 def _k(frame: pl.DataFrame) -> list[Statement]:
     inverse, best = line(frame, "k", "inverse"), _best(frame, "k")
     epsilon = line(frame, "k", "inverse", field="epsilon")
-    step = (best[-1][1] / best[0][1]) ** (1 / math.log10(best[-1][0] / best[0][0]))
+    step = growth(best[0], best[-1]) ** (1 / math.log10(best[-1][0] / best[0][0]))
     start = best[0][1]
     full = (
         f" But it starts at {number(start)} and cannot exceed 2: there is little room to grow." if start >= HIGH else ""

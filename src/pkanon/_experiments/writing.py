@@ -31,13 +31,26 @@ def check_folder(path: str | Path) -> None:
 
     if importlib.util.find_spec("vl_convert") is None:
         raise EnvironmentFailure("Figures need the package vl-convert-python; install pkanon[charts].")
+    probe = _unfinished(Path(path))
+    try:
+        probe.mkdir()
+        probe.rmdir()
+    except OSError as error:
+        problem = f"Cannot write {path}: {error.strerror or 'the disk failed'}."
+    else:
+        return
+    raise EnvironmentFailure(problem)
+
+
+def _unfinished(folder: Path) -> Path:
+    return folder.parent / f".{folder.name}.{secrets.token_hex(4)}{UNFINISHED}"
 
 
 def write_results(path: str | Path, write: Callable[[Path], None]) -> None:
     """Let ``write`` fill a folder under another name, and rename it when it is complete."""
     folder = Path(path)
     check_folder(folder)
-    unfinished = folder.parent / f".{folder.name}.{secrets.token_hex(4)}{UNFINISHED}"
+    unfinished = _unfinished(folder)
     failed: OSError | None = None
     try:
         unfinished.mkdir()

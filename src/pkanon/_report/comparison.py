@@ -61,11 +61,14 @@ def comparison_chart(frame: pl.DataFrame, figure: str, source: str) -> Any:
     there = set(frame.drop_nulls("k")["measure"])
     ways = [way for way in WAYS if way in set(frame.filter(pl.col("measure").is_in(measures))["way"])]
     panels = [_panel(frame, measure, ways) for measure in measures if measure in there]
+    repeated = not frame["spread"].drop_nulls().is_empty()
     head = heading(
         title,
         f"Data: {source}",
         [
-            "All ways keep the same k. Points: means of seeded releases, bars: ± one standard deviation, where wider than the point."
+            "The same k for all ways; with the target as it is, for the other attributes only."
+            + " Points: means of seeded releases, bars: ± one standard deviation, where wider than the point."
+            * repeated
             + f" Errors above {MOST:g} are not shown." * (figure in ("tables", "queries")),
         ],
         900,
@@ -90,9 +93,10 @@ def _panel(frame: pl.DataFrame, measure: str, ways: list[str]) -> Any:
         series=pl.col("way").replace_strict({way: style[3] for way, style in WAYS.items()}),
     )
     ks = sorted(set(rows["k"].to_list()))
-    beside = _beside(part, measure, ks)
+    beside = [row for row in _beside(part, measure, ks) if linear or 0 < row["value"] <= MOST]
     ends = [*rows["low"].to_list(), *rows["high"].to_list(), *(row["value"] for row in beside)]
-    y = _linear(measure, ends) if linear else powers("value", "log scale", ends)
+    unit = "share" if measure.startswith("linkage") else "error"
+    y = _linear(measure, ends) if linear else powers("value", f"{unit} (log scale)", ends)
     x = alt.X(
         field="k", type="quantitative", title="k (log scale)",
         scale=alt.Scale(type="log", domain=[ks[0] / 1.5, ks[-1] * 1.5], nice=False),

@@ -7,8 +7,10 @@ import polars as pl
 import pytest
 
 import pkanon as pk
+from pkanon._experiments.comparison.cells import Cells
 from pkanon._experiments.comparison.findings import findings
-from pkanon._experiments.comparison.linkage import Linkage
+from pkanon._experiments.comparison.linkage import Linkage, agreement_chances
+from pkanon._experiments.comparison.mondrian import mondrian
 
 ROWS = 3_000
 FIGURES = ("tables", "queries", "classifier", "risks")
@@ -244,3 +246,105 @@ class TestRefusals:
         with pytest.raises(pk.InputError, match="exists already"):
             pk.compare(people, schema, folder=tmp_path / "out", progress=lambda *step: steps.append(step))
         assert steps == []
+
+
+class TestOddTables:
+    """Tables that people have, and that are none of the ordinary ones."""
+
+    @staticmethod
+    def random(rows, sizes, seed):
+        random = np.random.default_rng(seed)
+        table = pl.DataFrame({f"a{i}": random.integers(0, size, rows) for i, size in enumerate(sizes)})
+        return table, pk.Schema([pk.Attribute.ranged(f"a{i}", 0, size - 1) for i, size in enumerate(sizes)])
+
+    @pytest.mark.parametrize("sizes", [[2, 2], [3, 4], [2, 3, 4]], ids=str)
+    @pytest.mark.parametrize("workload", [1, 2, 3, "full"])
+    def test_few_attributes_where_optimal_comes_out_as_joint(self, sizes, workload, seed):
+        table, schema = self.random(200, sizes, seed)
+        found = pk.compare(table, schema, ks=[2], workload=workload, releases=1, queries=20)
+        assert value(found, "linkage_highest", 2, "optimal") <= 0.5
+        assert len(found.findings) > 8
+
+    def test_attributes_in_two_blocks_keep_their_places(self, seed, monkeypatch):
+        """Blocks have an order of their own; a mix-up would show as errors of a table that is all noise."""
+        monkeypatch.setattr("pkanon._design.optimal.MOST_WORK", 1e5)
+        sizes = [2, 3, 4, 5, 6, 7, 2, 3, 4]
+        table, schema = self.random(4_000, sizes, seed)
+        plan = pk.plan(schema, records=4_000, k=2)
+        assert [name for block in plan.blocks for name in block.attributes] != list(schema.names)
+        found = pk.compare(table, schema, ks=[2], releases=1, queries=20)
+        predicted = np.mean([plan.predict(name).l1 for name in schema.names])
+        assert value(found, "l1_1", 2, "optimal inverse") == pytest.approx(predicted, rel=0.5)
+        linkage = Linkage(plan, *Cells.of(list(table), sizes), [table[name].to_numpy() for name in schema.names])
+        for unit, bit in enumerate(np.eye(len(sizes), dtype=int)):
+            block = next(block for block in plan.blocks if f"a{unit}" in block.attributes)
+            others = [b for b in plan.blocks if b is not block]
+            expected = agreement_chances([block])[tuple(int(name == f"a{unit}") for name in block.attributes)]
+            for other in others:
+                expected = expected * agreement_chances([other])[(0,) * len(other.attributes)]
+            assert linkage.chances[tuple(bit)] == pytest.approx(float(expected))
+
+    def test_many_cuts_need_little_memory(self):
+        """One person in eighteen steps: group numbers that double with every cut would need gigabytes."""
+        codes = np.vstack([np.eye(30, 31, dtype=np.int64).repeat(2, axis=0), np.zeros((60, 31), np.int64)])
+        codes[60:, -1] = np.arange(60) % 20
+        cells, _ = Cells.of(list(codes.T), [2] * 30 + [20])
+        groups = mondrian(cells, 2)
+        assert len(np.unique(groups)) == groups.max() + 1
+        assert np.bincount(groups, weights=cells.counts).min() >= 2
+
+    def test_a_constant_attribute(self, seed):
+        table, schema = self.random(200, [3, 4, 2], seed)
+        found = pk.compare(table.with_columns(a0=pl.lit(1)), schema, ks=[2], target="a0", releases=1, queries=20)
+        assert value(found, "certain", 2, "mondrian") == 1
+
+    @pytest.mark.parametrize(
+        "ks", [2, np.array([2, 3]), [np.int64(3), 2], iter((2, 3))], ids=["one", "array", "numpy", "iterator"]
+    )
+    def test_ks_as_people_give_them(self, ks, seed):
+        table, schema = self.random(100, [3, 2], seed)
+        assert set(pk.compare(table, schema, ks=ks, releases=1, queries=5).ks) <= {2, 3}
+
+    @pytest.mark.parametrize(
+        ("sizes", "how", "message"),
+        [
+            ([50] * 12, {}, "2\\^63 or more combinations"),
+            ([2] * 13, {}, "up to 12 can be compared"),
+            ([3, 2], {"target": ""}, "target '' is no"),
+            ([3, 2], {"target": ["a0"]}, "is no randomised attribute"),
+            ([3, 2], {"ks": "2"}, "whole number of 2 or more"),
+        ],
+    )
+    def test_what_is_refused(self, sizes, how, message, seed):
+        table, schema = self.random(100, sizes, seed)
+        with pytest.raises(pk.InputError, match=message):
+            pk.compare(table, schema, **({"ks": [2]} | how))
+
+    def test_a_schema_that_is_none_is_not_shown(self, seed):
+        table, _ = self.random(100, [3, 2], seed)
+        with pytest.raises(pk.InputError, match="not an object of type dict") as caught:
+            pk.compare(table, {"a0": "secret"})
+        assert "secret" not in str(caught.value)
+
+    def test_too_few_rows(self, seed):
+        table, schema = self.random(3, [3, 2], seed)
+        with pytest.raises(pk.DataError, match="at least 10"):
+            pk.compare(table, schema, ks=[2])
+
+    def test_a_workload_ends_with_the_attributes(self, seed):
+        table, schema = self.random(100, [3, 2], seed)
+        assert pk.compare(table, schema, ks=[2], workload=9, releases=1, queries=5).workload == 2
+
+    def test_a_folder_that_cannot_be_written_is_refused_at_once(self, seed):
+        table, schema = self.random(100, [3, 2], seed)
+        with pytest.raises(pk.EnvironmentFailure, match="Cannot write"):
+            pk.compare(table, schema, ks=[2], folder="/proc/compared", progress=lambda *_: pytest.fail("too late"))
+
+
+def test_what_is_known_without_any_table_stands_beside(result):
+    """Independence and the commonest value, computed by hand."""
+    frame = result.to_polars().filter(pl.col("k").is_null())
+    found = {(row["measure"], row["way"]): row["value"] for row in frame.to_dicts()}
+    assert ("l1_1", "independence") not in found
+    assert 0 < found["l1_2", "independence"] < found["l1_3", "independence"]
+    assert 0 < found["accuracy", "commonest value"] <= found["accuracy", "raw data"]

@@ -23,6 +23,8 @@ Axes = tuple[int, ...]
 
 MOST_DENSE = 2**24
 """Combinations up to which the full table is held in memory."""
+SPARSE = 8
+"""Beyond so many combinations for each row, rows are quicker to count than combinations."""
 
 
 class Readable(Protocol):
@@ -90,6 +92,6 @@ def numbered(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> Wh
 
 def tally(columns: Sequence[Codes], sizes: Sequence[int]) -> Dense | Cells:
     """People counted by combination, in whichever form is quicker to read."""
-    if math.prod(sizes) <= MOST_DENSE:
+    if math.prod(sizes) <= min(MOST_DENSE, max(SPARSE * len(columns[0]), 2**16)):
         return Dense(tabulate(columns, sizes))
     return Cells.of(columns, sizes)[0]

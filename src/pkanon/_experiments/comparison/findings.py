@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from ..statements import number
-from .measure import AS_IS, COMMONEST, DESIGNS, METHODS, MONDRIAN, OTHERS, RAW, USES
+from .measure import AS_IS, COMMONEST, DESIGNS, INDEPENDENT, METHODS, MONDRIAN, OTHERS, RAW, USES
 
 TITLES = {
     "l1_1": "Tables of one attribute",
@@ -20,6 +20,10 @@ TITLES = {
     "cramers_v": "Cramér's V of all pairs",
     "accuracy": "A classifier's accuracy on new people",
     "log_loss": "A classifier's log-loss on new people",
+    "linkage": "The share of people whose own row is picked by somebody who knows everybody's values",
+    "linkage_highest": "The highest confidence in any pick",
+    "inference": "The share of people whose target is guessed by somebody who knows their other values",
+    "certain": "The share of people whose target is certain, because only one value is left",
 }
 OVERALL = "overall"
 HIGHER = ("accuracy",)
@@ -89,8 +93,9 @@ def _overall(numbers: Numbers, used: Sequence[Finding]) -> Finding:
     picked = numbers.at("linkage", k, [MONDRIAN, *DESIGNS])
     return Finding(
         OVERALL,
-        f"Of {len(used)} measures of use Mondrian is best {wins}; a randomised way is best in the others. Of {_values(picked)} of "
-        f"the people the right row is picked at k = {k:,}.",
+        f"Of {len(used)} measures of use Mondrian is best {wins}; a randomised way is best in the others. (Mondrian with all "
+        f"attributes generalised; with the target as it is, less is protected.) At k = {k:,} somebody who knows everybody's values "
+        f"picks the right row of this share of the people: {_values(picked)}.",
     )
 
 
@@ -118,8 +123,15 @@ def _use(numbers: Numbers, measure: str) -> Finding | None:
             readings = numbers.at(measure, k, [f"{design} {method}" for method in METHODS])
             found |= {design: sign * min(sign * value for value in readings.values())} if readings else {}
         parts.append(f"k = {k:,}: {_values(found)}")
-    raw = numbers.value(measure, None, RAW)
-    beside = "" if raw is None else f" The raw data: {number(raw)}."
+    beside = "".join(
+        f" {said}: {number(value)}."
+        for way, said in (
+            (RAW, "The raw data"),
+            (COMMONEST, "Naming the commonest value"),
+            (INDEPENDENT, "As if all were independent"),
+        )
+        if (value := numbers.value(measure, None, way)) is not None
+    )
     return Finding(measure, f"{TITLES[measure]}. Best: {won}. {'; '.join(parts)}.{beside}", best)
 
 
@@ -127,8 +139,7 @@ def _linkage(numbers: Numbers) -> Finding:
     promised = ", ".join(number(1 / k) for k in numbers.ends)
     return Finding(
         "linkage",
-        "The share of people whose own row is picked by somebody who knows everybody's values. "
-        f"{numbers.said('linkage')}. 1/k is {promised}.",
+        f"{TITLES['linkage']}. {numbers.said('linkage')}. 1/k is {promised}.",
     )
 
 
@@ -136,7 +147,7 @@ def _highest(numbers: Numbers) -> Finding:
     kept = not any(numbers.over("linkage_highest", way, _promise) for way in (MONDRIAN, *DESIGNS))
     broken = numbers.over("linkage_highest", AS_IS, _promise)
     text = (
-        f"The highest confidence in any pick. {numbers.said('linkage_highest')}. "
+        f"{TITLES['linkage_highest']}. {numbers.said('linkage_highest')}. "
         f"At most 1/k {'everywhere' if kept else 'NOT everywhere'} where all attributes are protected."
     )
     if broken:
@@ -153,8 +164,8 @@ def _inference(numbers: Numbers) -> Finding | None:
     more = f"More than that is learnt from {' and '.join(parts)}" if parts else "No way lets more be guessed than that"
     return Finding(
         "inference",
-        f"The target is guessed right of {number(commonest)} by naming the commonest value, of {number(others)} from the data of "
-        f"all other people. {more}. {numbers.said('inference')}.",
+        f"{TITLES['inference']}. Naming the commonest value is right for {number(commonest)} of the people, the data of all other "
+        f"people guess {number(others)} right. {more}. {numbers.said('inference')}.",
     )
 
 
@@ -164,7 +175,7 @@ def _certain(numbers: Numbers) -> Finding | None:
         return None
     return Finding(
         "certain",
-        f"The share of people whose target is certain, because only one value is left. {numbers.said('certain')}. In the true "
+        f"{TITLES['certain']}. {numbers.said('certain')}. In the true "
         f"table, {number(others)} of the people have the target of all others with the same known values: so much lies in the kind "
         "of people they are. After randomisation every value stays possible for everybody.",
     )

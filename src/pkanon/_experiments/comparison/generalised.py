@@ -101,6 +101,6 @@ def _boxes(cells: Cells, groups: Whole) -> tuple[Whole, Whole, Whole]:
 
 def _anonymity(low: Whole, high: Whole, counts: Whole) -> int:
     """k of the generalised columns, counted row by row as for any published table."""
-    texts = {f"{side}{i}": ends[:, i] for side, ends in (("low", low), ("high", high)) for i in range(low.shape[1])}
-    frame = pl.DataFrame(texts)
+    columns = {f"{side}{i}": ends[:, i] for side, ends in (("low", low), ("high", high)) for i in range(low.shape[1])}
+    frame = pl.DataFrame(columns)
     return anonymity(frame[np.repeat(np.arange(len(counts)), counts)], frame.columns)

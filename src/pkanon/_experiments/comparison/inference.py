@@ -7,7 +7,8 @@ Nobody is told apart from what statistics teach about anybody: two guesses that 
                  there is none), or naive Bayes from all others throughout, whichever is right more often
 
 Generalised: the table is searched for the known values; each group whose box holds them speaks for the values in its box.
-Naive Bayes from its two-way tables is tried too, and counts if it is right more often.
+Naive Bayes from its two-way tables, and the commonest value in its table of the target, are tried too; the guess that
+is right most often counts.
 
 Randomised: naive Bayes from reconstructed tables (by inverse, by simplex, or from that of the target alone, whichever is
 right more often), times what the rows say about this very person (``Linkage.likelihood``).
@@ -78,17 +79,20 @@ class Inference:
         scores[np.arange(len(values)), values] = left - np.log(total)
         return scores
 
-    def _by_bayes(self, source: Readable) -> float:
-        """Right by naive Bayes from published tables."""
+    def _by_bayes(self, source: Readable) -> list[float]:
+        """Right by naive Bayes from published tables, and by the commonest value in them."""
         bayes = NaiveBayes.of(source, self.target, len(self.people.sizes))
-        return share_right(bayes.scores(self.people.codes), self.values, self.people.counts)
+        return [
+            share_right(guess.scores(self.people.codes), self.values, self.people.counts)
+            for guess in (bayes, replace(bayes, given={}))
+        ]
 
     def from_generalised(self, published: Generalised) -> dict[str, float]:
         """Right from boxes; and the share of people for whom they leave but one value."""
         spoken = self._by_value(published.table(tuple(range(len(self.people.sizes)))))
         certain = (self._by_value(published.covered()) > 0).sum(axis=1) == 1
         return {
-            "inference": max(share_right(spoken, self.values, self.people.counts), self._by_bayes(published)),
+            "inference": max(share_right(spoken, self.values, self.people.counts), *self._by_bayes(published)),
             "certain": float((certain * self.people.counts).sum() / self.people.people),
         }
 

@@ -26,7 +26,7 @@ from ..._blocks import Agreement, Block, Retention
 from ..._estimate import Channel
 from ..._plan import Plan
 from ..._schema import Codes
-from .cells import Cells, Counts, Dense, Whole
+from .cells import Cells, Counts, Whole
 from .randomised import Rows
 
 MOST_STEPS = 2**29
@@ -36,14 +36,17 @@ JITTER = 1e-9
 
 
 def agreement_chances(blocks: Sequence[Block]) -> Counts:
-    """``A[x, y]`` by whether x and y agree (1) or differ (0) on each unit: one axis of length 2 per unit."""
+    """``A[x, y]`` by whether x and y agree (1) or differ (0) on each attribute: one axis of length 2 for each.
+
+    A block of several attributes has either several units of one attribute, or one unit of all (the design joint).
+    """
     result = np.ones(())
     for block in blocks:
         units = len(block.units)
         if isinstance(block, Retention):
-            size = block.unit.size
             other = block.replace / 2**block.width
-            chances = np.array([other, 1 - (size - 1) * other])
+            chances = np.full((2,) * len(block.attributes), other)
+            chances[(1,) * len(block.attributes)] = 1 - (block.unit.size - 1) * other
         else:
             assert isinstance(block, Agreement)
             chances = np.empty((2,) * units)
@@ -72,7 +75,14 @@ class Linkage:
     @cached_property
     def channel(self) -> Channel:
         """The whole mechanism."""
-        return Channel(self.plan.blocks, [unit.attributes[0] for unit in self.plan.units])
+        return Channel(self.plan.blocks, [attribute.name for attribute in self.plan.schema.randomised])
+
+    @cached_property
+    def chances(self) -> Counts:
+        """``agreement_chances`` with its axes in the order of the attributes; blocks may have another."""
+        order = [name for block in self.plan.blocks for name in block.attributes]
+        names = [attribute.name for attribute in self.plan.schema.randomised]
+        return agreement_chances(self.plan.blocks).transpose([order.index(name) for name in names])
 
     @cached_property
     def expected(self) -> Counts:
@@ -86,7 +96,7 @@ class Linkage:
     def attack(self, rows: Rows, random: np.random.Generator) -> dict[str, float]:
         """The share of people whose row is picked, and the highest confidence in any pick."""
         released = _dense(rows)
-        chances = agreement_chances(self.plan.blocks)
+        chances = self.chances
         # the largest of n uniform numbers, so that a cell is drawn as often as it has rows
         lots = random.random(released.shape) ** (1 / np.maximum(released, 1))
         weights = np.where(released > 0, (1 + JITTER * lots) / self.expected, 0.0)
@@ -143,5 +153,4 @@ def _others(values: Counts, axis: int) -> Counts:
 
 
 def _dense(rows: Rows) -> Counts:
-    assert isinstance(rows.counted, Dense)
-    return rows.counted.counts
+    return rows.counted.table(tuple(range(len(rows.columns))))

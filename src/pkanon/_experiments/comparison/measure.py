@@ -20,6 +20,7 @@ Every release is seeded; its numbers depend neither on which other k are compare
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -44,8 +45,9 @@ from .randomised import Rows
 DESIGNS = ("equal-rho", "optimal")
 METHODS = ("inverse", "simplex")
 MONDRIAN, AS_IS = "mondrian", "mondrian as-is"
-RAW, COMMONEST, OTHERS = "raw data", "commonest value", "other people"
-"""Not ways of publishing, but what to compare with: the data themselves, and guesses that use nothing of the person."""
+RAW, COMMONEST, OTHERS, INDEPENDENT = "raw data", "commonest value", "other people", "independence"
+"""Not ways of publishing, but what to compare with: the data themselves, guesses that use nothing of the person, and tables
+that anybody could make who has only those of single attributes."""
 USES = ("l1_1", "l1_2", "l1_3", "l1_first4", "query_error", "query_relative", "cramers_v", "accuracy", "log_loss")
 RISKS = ("linkage", "linkage_highest", "inference", "certain")
 MEASURES = (*USES, *RISKS)
@@ -55,11 +57,6 @@ MOST_WAYS = 3
 
 Found = dict[str, float]
 Told = Callable[[float], None]
-
-
-def ways() -> list[str]:
-    """All ways of publishing and of reading what is published."""
-    return [MONDRIAN, AS_IS, *(f"{design} {method}" for design in DESIGNS for method in METHODS), *DESIGNS]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,8 +160,14 @@ class Bench:
 
     def references(self) -> Iterator[tuple[str, Found]]:
         """What the data themselves give, and what can be guessed without the person."""
-        yield RAW, classify(self.training, self.people.target, self.held_out)
-        yield COMMONEST, {"inference": self.inference.commonest()}
+        target = self.people.target
+        yield RAW, classify(self.training, target, self.held_out)
+        commonest = int(self.training.table((target,)).argmax())
+        right = self.held_out.counts[self.held_out.codes[:, target] == commonest].sum() / self.held_out.people
+        yield COMMONEST, {"inference": self.inference.commonest(), "accuracy": float(right)}
+        alone = self._used(Independent(self))
+        del alone["l1_1"]  # that is what is taken from the truth
+        yield INDEPENDENT, alone
         yield OTHERS, self.inference.others()
 
     def _used(self, source: Readable) -> Found:
@@ -187,6 +190,19 @@ class Bench:
 
     def _l1(self, source: Readable, axes: Axes) -> float:
         return float(np.abs(source.table(axes) - self.table(axes)).sum() / self.people.rows)
+
+
+@dataclass(frozen=True)
+class Independent:
+    """Tables as if attributes had nothing to do with each other, from the true tables of single ones."""
+
+    truth: Bench
+
+    def table(self, axes: Axes) -> Counts:
+        """The product of the shares, times the people."""
+        people = self.truth.people.rows
+        shares = [self.truth.table((axis,)) / people for axis in axes]
+        return np.asarray(functools.reduce(np.multiply.outer, shares) * people)
 
 
 def measure(bench: Bench, ks: Sequence[int], releases: int, progress: Told) -> pl.DataFrame:

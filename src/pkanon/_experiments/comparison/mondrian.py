@@ -30,7 +30,8 @@ def mondrian(cells: Cells, k: int) -> Whole:
         divided[groups[places[right]]] = True
         growing = divided[groups]
         groups[places[right]] += len(divided)
-    return np.unique(groups, return_inverse=True)[1].astype(np.int64)
+        groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)  # or numbers would double with every cut
+    return groups
 
 
 def _cut(codes: Whole, counts: Whole, groups: Whole, spans: Whole, k: int) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from html import escape
 import polars as pl
 
 from ..document import cell, data_line, document, inline, seed_note
-from .findings import OVERALL, Finding
+from .findings import OVERALL, TITLES, Finding
 from .measure import MEASURES
 
 SECTIONS = {
@@ -65,7 +65,9 @@ a randomised release holds whatever is known, and comes with an epsilon that add
 <li>Mondrian has little error at a small k because it publishes most people's values as they are. That is what
 its users pay with.</li>
 <li>"Other people" is what statistics teach about anybody, from the true table without the person. Guessing as well as that is no
-disclosure about her; being certain, or guessing better, is.</li>
+disclosure about her; guessing better is. Much of what is certain lies in the kind of people they are, too.</li>
+<li>"Independence" is what anybody could write down who has the true tables of single attributes and nothing else. A table with a larger
+error than that is worse than none.</li>
 <li>Adversaries against randomised rows use an approximation to the best attack; a better one can exist. The promise 1/k holds
 for all.</li></ul></section>"""
 
@@ -78,4 +80,5 @@ def _table(frame: pl.DataFrame, measure: str) -> str:
     for way in dict.fromkeys(part["way"].to_list()):
         values = dict(part.filter(pl.col("way") == way).select("k", "value").iter_rows())
         body += f"<tr>{cell(way)}" + "".join(cell(values.get(k, values.get(None))) for k in ks) + "</tr>"
-    return f'<h3>{measure}</h3><div class="wide"><table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    title = f"<h3>{escape(TITLES[measure])} ({measure})</h3>"
+    return f'{title}<div class="wide"><table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table></div>'

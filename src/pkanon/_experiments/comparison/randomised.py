@@ -30,15 +30,16 @@ class Rows:
 
     @classmethod
     def of(cls, plan: Plan, columns: Sequence[Codes], randomness: Seeded) -> Rows:
-        """Randomise people by a plan whose units are single attributes in the order of ``columns``."""
-        names = [unit.attributes[0] for unit in plan.units]
-        rows = list(randomised(plan, dict(zip(names, columns)), randomness).values())
-        return cls(plan, rows, tally(rows, [unit.size for unit in plan.units]))
+        """Randomise people; ``columns`` are in the order of the plan's schema."""
+        attributes = plan.schema.randomised
+        made = randomised(plan, {a.name: column for a, column in zip(attributes, columns)}, randomness)
+        rows = [made[attribute.name] for attribute in attributes]
+        return cls(plan, rows, tally(rows, [attribute.size for attribute in attributes]))
 
     def inverse(self, axes: Axes) -> Counts:
         """The unbiased reconstruction of a table."""
         if axes not in self._inverses:
-            channel = Channel(self.plan.blocks, [self.plan.units[axis].attributes[0] for axis in axes])
+            channel = Channel(self.plan.blocks, [self.plan.schema.randomised[axis].name for axis in axes])
             channel.check_invertible()
             self._inverses[axes] = channel.inverse(self.counted.table(axes))
         return self._inverses[axes]

@@ -7,7 +7,7 @@ out/index.html                          one page with everything, which loads no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -20,10 +20,10 @@ from ..._errors import InputError
 from ..._frames import TextFormat, json_rows
 from ..seeds import check_count, check_seed
 from ..writing import Progress, check_folder, draw, quiet, write_results
-from .findings import Finding, findings
+from .findings import TITLES, Finding, findings
 from .measure import Bench, measure
 from .page import html_page
-from .people import People, read_people, usable
+from .people import People, read_ks, read_people, usable
 
 if TYPE_CHECKING:
     import altair
@@ -58,6 +58,11 @@ class Comparison:
     def findings(self) -> list[Finding]:
         """What came out, computed from the numbers."""
         return findings(self.frame)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What each measure is, in words."""
+        return {measure: TITLES[measure] for measure in dict.fromkeys(self.frame["measure"].to_list())}
 
     @property
     def about(self) -> str:
@@ -132,7 +137,7 @@ def compare(
     table: object | None = None,
     schema: object | None = None,
     *,
-    ks: Sequence[int] = KS,
+    ks: Iterable[int] = KS,
     seed: int = 1,
     releases: int | None = None,
     queries: int = QUERIES,
@@ -157,6 +162,7 @@ def compare(
     count = releases if releases is not None else QUICK_RELEASES if quick else RELEASES
     check_count(count, "Each point needs at least one release.")
     check_count(queries, "A comparison needs at least one query.")
+    wanted = read_ks(ks)
     served = read_workload(workload)
     if isinstance(served, dict):
         raise InputError("The workload of a comparison is a number of attributes, or full.")
@@ -164,9 +170,11 @@ def compare(
         check_folder(folder)
     told("reading", 0.0)
     people = read_people(table, schema, target, text)
-    possible, left_out = usable(ks, people.rows)
+    possible, left_out = usable(wanted, people.rows)
     told("reading", 1.0)
     chosen = sorted({possible[0], possible[len(possible) // 2], possible[-1]}) if quick else possible
+    if isinstance(served, int):
+        served = min(served, len(people.names))
     frame = measure(Bench(people, seed, queries, served), chosen, count, lambda share: told("comparing", share))
     result = _result(
         people, frame, chosen, left_out, seed=seed, releases=count, queries=queries, workload=served, quick=quick
