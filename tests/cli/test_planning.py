@@ -32,8 +32,9 @@ def planned(place):
 
 def test_how_much_privacy_can_be_afforded(planned):
     out = planned("--records", "5000", "--table", "sex,age", "--error", "0.02")
-    first, _, second, *_ = out.splitlines()
-    assert first.startswith("With a standard error of at most 0.02 in sex x age, k = ")
+    first, served, _, second, *_ = out.splitlines()
+    assert first.startswith("With a standard error of at most 0.02 in sex x age (an average cell has 0.05), k = ")
+    assert "made for just that" in served
     k = first.split("k = ")[1].split()[0]
     assert second.startswith(f"Plan for 5,000 records: k = {k}")
     assert "next to nobody" not in first

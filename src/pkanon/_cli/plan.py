@@ -104,7 +104,7 @@ def command(
             raise pk.InputError(
                 f"{schema} is a plan and says everything; leave out all options but --table and --json."
             )
-        chosen, answer = pk.read_plan(schema), ""
+        chosen, answer, options = pk.read_plan(schema), "", {}
         designs: dict[str, pk.Plan | str] = {chosen.asked.get("design", "by hand"): chosen}
     else:
         given = {"hide_count": hide_count, "matrices": _matrices(matrices, data_matrices, invariant)}
@@ -137,6 +137,8 @@ def command(
         return
     if answer:
         say(answer)
+        if workload is None and options["design"] == "optimal":
+            say("The optimal design was made for just that; --workload 2 serves all tables of up to two attributes.")
         say()
     _print(designs, chosen, wanted)
     if "delta" in chosen.asked:
@@ -183,7 +185,8 @@ def _for_error(
 
 def _answer(found: pk.Plan, error: float, tables: list[tuple[str, ...]], *, records_given: bool) -> str:
     """What was searched for, in a sentence."""
-    about = f"a standard error of at most {error:g} in {', '.join(' x '.join(table) for table in tables)}"
+    each = (f"{' x '.join(table)} (an average cell has {1 / found.predict(*table).cells:.2g})" for table in tables)
+    about = f"a standard error of at most {error:g} in {', '.join(each)}"
     if not records_given:
         return f"For {about}, {found.records:,} records are needed."
     warning = " That hides next to nobody: allow a larger error, or ask more people." if found.k < LEAST_K else ""

@@ -275,7 +275,8 @@ class TestOddTables:
         found = pk.compare(table, schema, ks=[2], releases=1, queries=20)
         predicted = np.mean([plan.predict(name).l1 for name in schema.names])
         assert value(found, "l1_1", 2, "optimal inverse") == pytest.approx(predicted, rel=0.5)
-        linkage = Linkage(plan, *Cells.of(list(table), sizes), [table[name].to_numpy() for name in schema.names])
+        columns = [table[name].to_numpy() for name in schema.names]
+        linkage = Linkage(plan, *Cells.of(columns, sizes), columns)
         for unit, bit in enumerate(np.eye(len(sizes), dtype=int)):
             block = next(block for block in plan.blocks if f"a{unit}" in block.attributes)
             others = [b for b in plan.blocks if b is not block]
