@@ -6,7 +6,7 @@ grey. Dotted lines are what to compare with; they are named where they end.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import polars as pl
@@ -103,7 +103,7 @@ def _panel(frame: pl.DataFrame, measure: str, ways: list[str]) -> Any:
         axis=axis(values=ks, format=",", grid=False, labelFlush=False, labelOverlap=True),
     )  # fmt: skip
     base = alt.Chart(alt.InlineData(values=rows.to_dicts()))
-    layers = _references(beside, x, y)
+    layers = _references(beside, x, y, "right" if linear else "left")
     for way in dict.fromkeys(rows["way"].to_list()):
         colour, _, filled, _ = WAYS[way]
         own = base.transform_filter(f"datum.way == '{way}'")
@@ -130,18 +130,18 @@ def _linear(measure: str, ends: list[float]) -> alt.Y:
 
 
 def _beside(part: pl.DataFrame, measure: str, ks: list[int]) -> list[dict[str, Any]]:
-    """Lines to compare with: points of each, and a name at the last."""
+    """Lines to compare with: points of each, and a name where it has room: errors meet on the right, shares on the left."""
     lines = [(row["way"], [(k, row["value"]) for k in ks]) for row in part.filter(pl.col("k").is_null()).to_dicts()]
     if measure in ("linkage", "linkage_highest"):
         lines.append(("1/k", [(k, 1 / k) for k in ks]))
     return [
-        {"k": k, "value": value, "line": name, "label": name if k == ks[-1] else None}
+        {"k": k, "value": value, "line": name, "label": name if k == (ks[-1] if measure in LINEAR else ks[0]) else None}
         for name, points in lines
         for k, value in points
     ]
 
 
-def _references(rows: list[dict[str, Any]], x: alt.X, y: alt.Y) -> list[Any]:
+def _references(rows: list[dict[str, Any]], x: alt.X, y: alt.Y, side: Literal["left", "right"]) -> list[Any]:
     if not rows:
         return []
     base = alt.Chart(alt.InlineData(values=rows))
@@ -149,7 +149,7 @@ def _references(rows: list[dict[str, Any]], x: alt.X, y: alt.Y) -> list[Any]:
         x=x, y=y, detail=alt.Detail(field="line", type="nominal")
     )
     name = base.transform_filter("datum.label != null").mark_text(
-        align="right", dy=-6, dx=8, fontSize=10, color=PALE_INK
+        align=side, dy=-6, dx=8 if side == "right" else -8, fontSize=10, color=PALE_INK
     )
     return [line, name.encode(x=x, y=y, text=alt.Text(field="label", type="nominal"))]
 
