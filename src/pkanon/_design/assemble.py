@@ -56,7 +56,7 @@ def optimal_blocks(
     if len(units) > 1 and epsilon > 0 and groups is not None:
         if len(groups) == 1 and epsilon < LARGEST_EPSILON:
             try:
-                block = _solved(units, tables, limit, floors)
+                block = _solved(units, tables, limit, floors, _wishes(len(units), _paper_rho(units, epsilon), floor))
                 found = None if block is None else [block]
             except Infeasible:
                 impossible = True
@@ -148,6 +148,13 @@ def _paper_floors(units: int, rho: float, floor: int | str | Named | None) -> di
     """What the paper's design leaves of every set of units that has a floor."""
     most = units if floor == "all" else floor if isinstance(floor, int) else 0
     return {mask: rho ** mask.bit_count() for mask in range(1, 2**units) if mask.bit_count() <= most}
+
+
+def _wishes(units: int, rho: float, floor: int | str | Named | None) -> dict[int, float]:
+    """With a floor by number of attributes: larger tables should not be worse than in the paper's design either."""
+    if not isinstance(floor, int) or units > UNITS_PER_BLOCK:
+        return {}
+    return {mask: rho ** mask.bit_count() for mask in range(1, 2**units) if mask.bit_count() > floor}
 
 
 def _paper_rho(units: Sequence[Unit], epsilon: float) -> float:
@@ -268,7 +275,8 @@ def _several(
         # no table asks for these units: serve each of them alone
         local = local or [Table((), {place: units[i].size}, 1.0, 1.0) for place, i in enumerate(group)]
         try:
-            block = _solved([units[i] for i in group], local, share, _paper_floors(len(group), rho, floor))
+            floors = _paper_floors(len(group), rho, floor)
+            block = _solved([units[i] for i in group], local, share, floors, _wishes(len(group), rho, floor))
         except Infeasible:
             return None
         if block is None:
@@ -281,13 +289,17 @@ def _several(
 
 
 def _solved(
-    units: Sequence[Unit], tables: Sequence[Table], limit: Fraction, floors: Mapping[int, float]
+    units: Sequence[Unit],
+    tables: Sequence[Table],
+    limit: Fraction,
+    floors: Mapping[int, float],
+    wishes: Mapping[int, float],
 ) -> Agreement | None:
     """The best block for some tables; None if none was found, Infeasible if there is none."""
     epsilon = budget(limit)
     if not 0 < epsilon < LARGEST_EPSILON:
         return None
-    t = solve(Problem(tuple(unit.size for unit in units), epsilon, coefficients(tables), floors))
+    t = solve(Problem(tuple(unit.size for unit in units), epsilon, coefficients(tables), floors, wishes))
     return None if t is None else rounded(units, t, limit)
 
 
