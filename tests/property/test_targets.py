@@ -135,15 +135,15 @@ def test_one_word_less_breaks_the_bound_and_no_wider_words_than_needed(target):
     fewer = block.replace - 1 - (block.replace >> 46)
     assert fewer < 0 or Retention(block.unit, fewer, block.width).anonymity_ratio < high
     if block.width == 64:
-        # the best 32-bit block on the private side: 1/R^2 >= low; it must miss by more than the slack
+        # the best 32-bit block on the private side: 1/R^2 >= low; it must leave more of R^2 - 1 than the slack
         size = block.unit.size
         ratio = math.isqrt(int(low * 2**200))  # sqrt(AR) in units of 2^-100
         q = max(1, math.ceil(Fraction(2**32) / (Fraction(2**100, ratio or 1) + size - 1)) - 2)
         while q * size <= 2**32 and Retention(block.unit, q, 32).anonymity_ratio < low:
             q += 1
-        assert q * size > 2**32 or Retention(block.unit, q, 32).anonymity_ratio > low * SLACK * (
-            1 - Fraction(1, 10**12)
-        )
+        if q * size <= 2**32:
+            spent = 1 / Retention(block.unit, q, 32).anonymity_ratio - 1
+            assert SLACK * spent < (1 / low - 1) * (1 + Fraction(1, 10**12))
 
 
 MATRICES = [

@@ -18,7 +18,7 @@ from .paper import log_odds
 from .target import Target, budget
 
 SLACK = Fraction(1001, 1000)
-"""How far k - 1 may exceed what was asked: 0.1%. An optimal block also spends all but 0.1% of R^2 - 1."""
+"""How far k - 1 may exceed what was asked: 0.1%. Where words allow it, no more of R^2 - 1 than that is left either."""
 
 LARGEST_LOG_ODDS = 700.0
 """Beyond it 1 - rho is far below 2^-64, and exp would overflow."""

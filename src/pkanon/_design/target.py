@@ -71,7 +71,7 @@ class Target:
             limits.append((exp_below(self.epsilon) / spent) ** 2)
         limit = min(limits)
         if limit < 1 and not fixed and self.count_noise is None:
-            raise TargetError("The target cannot be met: no mechanism is that private. Ask for a little less.")
+            raise TargetError(f"The target cannot be met: no mechanism is that private. {self.reached(fixed)}")
         if limit < 1:
             raise TargetError(
                 "The target cannot be met: the given matrices (and the hidden record count) alone spend more than it allows. "
