@@ -26,6 +26,8 @@ from .target import Target, budget
 from .workload import Named, Table
 
 UNITS_PER_BLOCK = 8
+SMALL = 3
+"""Attributes of tables that are floored with positive eigenvalues even where all tables are."""
 LARGEST_PRODUCT = 2**50
 """Values of all units of a block together: beyond, 64-bit words are too coarse to tell their probabilities apart."""
 
@@ -56,7 +58,7 @@ def optimal_blocks(
     if len(units) > 1 and epsilon > 0 and groups is not None:
         if len(groups) == 1 and epsilon < LARGEST_EPSILON:
             try:
-                block = _solved(units, tables, limit, floors, _wishes(len(units), _paper_rho(units, epsilon), floor))
+                block = _designed(units, tables, limit, floor, floors, _paper_rho(units, epsilon))
                 found = None if block is None else [block]
             except Infeasible:
                 impossible = True
@@ -276,7 +278,7 @@ def _several(
         local = local or [Table((), {place: units[i].size}, 1.0, 1.0) for place, i in enumerate(group)]
         try:
             floors = _paper_floors(len(group), rho, floor)
-            block = _solved([units[i] for i in group], local, share, floors, _wishes(len(group), rho, floor))
+            block = _designed([units[i] for i in group], local, share, floor, floors, rho)
         except Infeasible:
             return None
         if block is None:
@@ -286,6 +288,27 @@ def _several(
         left /= ratio**2
         found.append(block)
     return found
+
+
+def _designed(
+    units: Sequence[Unit],
+    tables: Sequence[Table],
+    limit: Fraction,
+    floor: int | str | Named | None,
+    floors: Mapping[int, float],
+    rho: float,
+) -> Agreement | None:
+    """The best block for some tables; None if none was found, Infeasible if there is none.
+
+    A floor for all tables asks for |lam_T|, and it is much cheaper to keep with the signs that eigenvalues of large T take
+    by themselves than with positive ones.
+    """
+    if floor != "all":
+        return _solved(units, tables, limit, floors, _wishes(len(units), rho, floor))
+    free = _solved(units, tables, limit, _paper_floors(len(units), rho, SMALL), _wishes(len(units), rho, SMALL))
+    if free is not None and all(abs(float(free.eigenvalues[mask])) >= least for mask, least in floors.items()):
+        return free
+    return _solved(units, tables, limit, floors, {})
 
 
 def _solved(
