@@ -11,7 +11,8 @@ Naive Bayes from its two-way tables, and the commonest value in its table of the
 is right most often counts.
 
 Randomised: naive Bayes from reconstructed tables (by inverse, by simplex, or from that of the target alone, whichever is
-right more often), times what the rows say about this very person (``Linkage.likelihood``).
+right more often), alone or times what the rows say about this very person (``Linkage.likelihood``), which misleads where
+there are few people.
 
 All people of the table are attacked. Of equally good guesses one is taken at random, and its chance is what is counted.
 """
@@ -102,9 +103,9 @@ class Inference:
         attributes = len(self.people.sizes)
         statistics = [NaiveBayes.of(rows.by(method), self.target, attributes) for method in ("inverse", "simplex")]
         alone = replace(statistics[-1], given={})  # with much noise the other attributes mislead
+        scores = [bayes.scores(self.people.codes) for bayes in (*statistics, alone)]
         shares = [
-            share_right(bayes.scores(self.people.codes) + spoken, self.values, self.people.counts)
-            for bayes in (*statistics, alone)
+            share_right(guess, self.values, self.people.counts) for own in scores for guess in (own, own + spoken)
         ]
         return {"inference": max(shares), "certain": 0.0}
 
