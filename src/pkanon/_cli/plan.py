@@ -316,7 +316,7 @@ def _print(designs: dict[str, pk.Plan | str], chosen: pk.Plan, tables: list[tupl
     if "fallback" in chosen.asked:
         say(f"The optimal design is {chosen.asked['fallback']}.")
     if "lost" in chosen.asked:
-        say(f"Lost: no table with {_any(chosen.asked['lost'])} can be reconstructed. A floor (--floor 3) keeps them.")
+        say(f"Lost: no table with {_any(chosen.asked['lost'])} can be reconstructed. A floor (--floor all) keeps them.")
     for name, reason in designs.items():
         if isinstance(reason, str):
             say(f"{name}: {reason}")

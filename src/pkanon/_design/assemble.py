@@ -26,6 +26,8 @@ from .target import Target, budget
 from .workload import Named, Table
 
 UNITS_PER_BLOCK = 8
+KEPT = 1e-6
+"""A floor is kept if it is missed by no more than this share, for rounding."""
 SMALL = 3
 """Attributes of tables that are floored with positive eigenvalues even where all tables are."""
 LARGEST_PRODUCT = 2**50
@@ -81,7 +83,8 @@ def optimal_blocks(
 def lost(blocks: Sequence[Block]) -> list[tuple[str, ...]]:
     """The smallest sets of attributes of which next to nothing comes through: no table that has one can be reconstructed.
 
-    Next to nothing is a thousandth of what the paper's design would leave with the same budget. Sets of up to 3 units.
+    Next to nothing is a thousandth of what the paper's design would leave with the same budget. In blocks of many units sets
+    of up to 3 of them are looked at.
     """
     found = []
     for block in blocks:
@@ -89,9 +92,10 @@ def lost(blocks: Sequence[Block]) -> list[tuple[str, ...]]:
             continue
         rho = _paper_rho(block.units, math.log(block.epsilon_ratio))
         gone: list[int] = []
+        most = len(block.units) if len(block.units) <= UNITS_PER_BLOCK else SMALL
         for mask in sorted(range(1, len(block.sets)), key=int.bit_count):
             small = abs(float(block.eigenvalues[mask])) < rho ** mask.bit_count() / 1000
-            if small and mask.bit_count() <= 3 and not any(other & mask == other for other in gone):
+            if small and mask.bit_count() <= most and not any(other & mask == other for other in gone):
                 gone.append(mask)
                 found.append(tuple(n for bit, u in enumerate(block.units) if mask >> bit & 1 for n in u.attributes))
     return found
@@ -226,7 +230,7 @@ def _keeps(blocks: Sequence[Block], units: Sequence[Unit], floors: Mapping[int, 
             )
             assert isinstance(block, Retention)
             value *= float(block.exact_rho) if touched else 1.0
-        if value < least * (1 - 1e-6):
+        if value < least * (1 - KEPT):
             return False
     return True
 
@@ -323,7 +327,10 @@ def _solved(
     if not 0 < epsilon < LARGEST_EPSILON:
         return None
     t = solve(Problem(tuple(unit.size for unit in units), epsilon, coefficients(tables), floors, wishes))
-    return None if t is None else rounded(units, t, limit)
+    block = None if t is None else rounded(units, t, limit)
+    if block is None or any(abs(float(block.eigenvalues[m])) < (1 - KEPT) * least for m, least in floors.items()):
+        return None  # with a tiny budget, words are too coarse for small eigenvalues
+    return block
 
 
 def _local(table: Table, group: Sequence[int], rho: float) -> Table:

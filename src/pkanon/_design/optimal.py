@@ -43,7 +43,9 @@ TINY = 1e-290
 MARGIN = 1e-6
 """Floors are asked for with so much to spare, because rounding to integers takes a little of it."""
 WISH_COST = 0.01
-"""What the wishes may add to the objective."""
+"""What the wishes may add to the error of the workload."""
+WISH_PARTS = (1.0, 0.5, 0.1)
+NOUGHT = 1e-3
 ROUNDS = 12
 """In the second half of them, or where many are violated, all floors are asked for at once."""
 SECONDS = 20.0
@@ -172,19 +174,27 @@ def solve(problem: Problem) -> NDArray[np.float64] | None:
 def _with_wishes(
     problem: Problem, signs: Mapping[int, float], t: NDArray[np.float64], deadline: float
 ) -> NDArray[np.float64]:
-    """Fulfil the wishes with the signs that eigenvalues have anyway: all of them, or at least those that are missed."""
+    """Fulfil the wishes with the signs that eigenvalues have anyway: all of them, those that are missed, or a part of these."""
     masks = list(problem.wishes)
     values = problem.eigenvalues(t, masks)
     missed = {mask: problem.wishes[mask] for mask, value in zip(masks, values) if abs(value) < problem.wishes[mask]}
     if not missed:
         return t
-    signed = {**signs, **{mask: 1.0 if value >= 0 else -1.0 for mask, value in zip(masks, values)}}
-    for wishes in (problem.wishes, missed):
+    found = {mask: 1.0 if value >= 0 else -1.0 for mask, value in zip(masks, values)}
+    # what is zero but for rounding may as well have the other sign
+    turned = {
+        mask: -found[mask] if abs(value) < NOUGHT * problem.wishes[mask] else found[mask]
+        for mask, value in zip(masks, values)
+    }
+    spent = sum(problem.coefficients.values())  # what the objective has even without any noise
+    most = (problem.objective(t) - spent) * (1 + WISH_COST) + spent
+    for wishes in (problem.wishes, *({mask: part * missed[mask] for mask in missed} for part in WISH_PARTS)):
         more = replace(problem, floors={**problem.floors, **wishes}, wishes={})
-        with suppress(Infeasible):
-            found = _with_floors(more, signed, deadline)
-            if found is not None and problem.objective(found) <= problem.objective(t) * (1 + WISH_COST):
-                return found
+        for side in (found, turned) if turned != found else (found,):
+            with suppress(Infeasible):
+                better = _with_floors(more, {**signs, **side}, deadline)
+                if better is not None and problem.objective(better) <= most:
+                    return better
     return t
 
 
