@@ -117,6 +117,7 @@ def test_random_targets(design, target):
 @given(target=targets(most_cells=2**31))
 @example(target=([2**15, 2**16], 10**9, Fraction(2), None))
 @example(target=([46_341, 46_339], 10**9, Fraction(10**9 - 1), None))
+@example(target=([139, 2983, 4024], 10, Fraction(10009, 10000), None))  # six digits would not tell k from 1 + 0.1% more
 def test_random_targets_joint(target):
     check(*target, "joint")
 

@@ -95,7 +95,10 @@ class Target:
         """What these blocks reach, as a sentence; on the safe side of what can be asked for."""
         k = exact_k(total_anonymity_ratio(blocks), self.records)
         epsilon = log_above(self._with_count(total_epsilon_ratio(blocks)))
-        return f"The nearest reachable is k = {round_down(k, 6)}, epsilon = {round_up(epsilon, 6)}."
+        # near 1, k - 1 is what counts; beyond 30 digits nobody asks
+        nought = next((n for n in range(25) if (k - 1) * 10**n >= 1), 24)
+        digits = 6 + (nought if k > 1 else 0)
+        return f"The nearest reachable is k = {round_down(k, digits)}, epsilon = {round_up(epsilon, 6)}."
 
     def _with_count(self, ratio: Fraction | None) -> Fraction | None:
         """e^eps with what hiding the record count adds to it."""
