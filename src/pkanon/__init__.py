@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ._blocks import Matrix as Matrix
     from ._blocks import Retention as Retention
     from ._blocks import TransitionMatrix as TransitionMatrix
-    from ._bundle import check_free as check_free
     from ._certificate import Certificate as Certificate
     from ._composition import Composition as Composition
     from ._composition import compose as compose
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from ._experiments import Reproduction as Reproduction
     from ._experiments import compare as compare
     from ._experiments import reproduce as reproduce
+    from ._files import check_free as check_free
     from ._frames import Draft as Draft
     from ._frames import TextFormat as TextFormat
     from ._frames import count_rows as count_rows
@@ -134,7 +134,7 @@ _HOMES = {
     "anonymity": "_audit.anonymity",
     "central": "_planner",
     "check": "_release",
-    "check_free": "_bundle",
+    "check_free": "_files",
     "compare": "_experiments",
     "compose": "_composition",
     "count_rows": "_frames",

@@ -13,9 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
-import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -24,19 +21,19 @@ from typing import Any
 import polars as pl
 
 from ._certificate import Certificate, parse_certificate
-from ._errors import DataError, EnvironmentFailure, InputError
+from ._errors import DataError, InputError
+from ._files import UNFINISHED, sync, write_folder
 from ._frames import wide_types, write_csv, write_parquet
 from ._plan import Plan, parse_plan, read_plan
 from ._schema import Attribute
 from ._schema.domain import Range, value_to_text
 
-UNFINISHED = ".incomplete"
 PLAN_KEY, CERTIFICATE_KEY = "pkanon:plan", "pkanon:certificate"
 FORMATS = {"parquet": ("data.parquet",), "csv": ("data.csv",), "both": ("data.parquet", "data.csv")}
 _FIELD_TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean", "date": "date"}
 
 
-def write_folder(
+def write_bundle(
     path: Path,
     plan: Plan,
     certificate: Certificate,
@@ -51,31 +48,7 @@ def write_folder(
     """
     if format not in FORMATS:
         raise InputError(f"The format '{format}' is unknown. Available: {', '.join(FORMATS)}.")
-    check_free(path)
-    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
-    failed: OSError | None = None
-    try:
-        unfinished.mkdir()
-        _write(unfinished, plan, certificate, frame, FORMATS[format], progress)
-        os.rename(unfinished, path)
-        _sync(path.parent)
-    except BaseException as error:
-        with suppress(OSError):
-            shutil.rmtree(unfinished)
-        if not isinstance(error, OSError):
-            raise
-        failed = error
-    if failed is not None:
-        raise EnvironmentFailure(f"Cannot write the release to {path}: {failed.strerror or 'the disk failed'}.")
-
-
-def check_free(path: str | Path) -> None:
-    """Refuse a path that a release cannot be written to: it exists, or its parent does not."""
-    path = Path(path)
-    if path.exists() or path.is_symlink():
-        raise InputError(f"{path} exists already, and nothing is ever written over. Choose another folder.")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"The folder {path.absolute().parent} does not exist; create it first.")
+    write_folder(path, lambda folder: _write(folder, plan, certificate, frame, FORMATS[format], progress))
 
 
 def _write(
@@ -99,20 +72,12 @@ def _write(
     package = _text(_datapackage(plan, certificate, folder, names))
     (folder / "datapackage.json").write_text(package, encoding="utf-8")  # last: it makes a folder a release
     for file in folder.iterdir():
-        _sync(file)
+        sync(file)
     progress(1.0)
 
 
 def _text(value: dict[str, Any]) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Sequence[str]) -> dict[str, Any]:

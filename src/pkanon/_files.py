@@ -1,11 +1,18 @@
-"""Files that are never overwritten and never half-written."""
+"""Files and folders that are never overwritten and never half-written."""
 
 from __future__ import annotations
 
+import os
+import secrets
+import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from ._errors import EnvironmentFailure, InputError
+
+UNFINISHED = ".incomplete"
+"""What a folder is called while it is filled ends with this."""
 
 
 def write_new(path: str | Path, content: str | bytes) -> None:
@@ -31,3 +38,50 @@ def _remove(path: str | Path, created: bool) -> None:
     if created:
         with suppress(OSError):
             Path(path).unlink()
+
+
+def check_free(path: str | Path) -> None:
+    """Refuse a path that a folder cannot be written to: it exists, or its parent does not."""
+    path = Path(path)
+    if path.exists() or path.is_symlink():
+        raise InputError(f"{path} exists already, and nothing is ever written over. Choose another folder.")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"The folder {path.absolute().parent} does not exist; create it first.")
+
+
+def check_writable(path: str | Path) -> None:
+    """Refuse at once a folder that could not be written after minutes of computing."""
+    write_folder(path, lambda _: None, keep=False)
+
+
+def write_folder(path: str | Path, fill: Callable[[Path], None], *, keep: bool = True) -> None:
+    """Let ``fill`` write into a folder of another name, and rename it when it is complete: all of it, or nothing."""
+    path = Path(path)
+    check_free(path)
+    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
+    failed: OSError | None = None
+    try:
+        unfinished.mkdir()
+        fill(unfinished)
+        if keep:
+            check_free(path)  # filling takes a while, and a rename would replace an empty folder
+            os.rename(unfinished, path)
+            sync(path.parent)
+        else:
+            unfinished.rmdir()
+    except BaseException as error:
+        with suppress(OSError):
+            shutil.rmtree(unfinished)
+        if not isinstance(error, OSError):
+            raise
+        failed = error
+    if failed is not None:
+        raise EnvironmentFailure(f"Cannot write {path}: {failed.strerror or 'the disk failed'}.")
+
+
+def sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._analysis import is_numeric
-from ._bundle import read_folder, write_folder
+from ._bundle import read_folder, write_bundle
 from ._certificate import Certificate
 from ._crosstab import Estimate
 from ._errors import DataError, InputError, PlanError, RefusedError, did_you_mean
@@ -69,7 +69,7 @@ class Release:
     def save(self, path: str | Path, *, format: str = "parquet", progress: Progress | None = None) -> None:
         """Write the release as a folder that does not exist yet; ``format`` is parquet, csv or both."""
         told = progress or _quiet
-        write_folder(
+        write_bundle(
             Path(path),
             self.plan,
             self.certificate,

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from .._errors import InputError
+from .._files import write_folder
 from .._frames import json_rows
 from .census import read_census
 from .page import html_page
 from .paper import EXPERIMENTS, QUICK_RELEASES, RELEASES, measure
 from .seeds import check_count, check_seed
 from .statements import Statement, statements
-from .writing import Progress, check_folder, draw, quiet, write_results
+from .writing import Progress, check_folder, draw, quiet
 
 if TYPE_CHECKING:
     import altair
@@ -78,7 +79,8 @@ class Reproduction:
 
     def save(self, path: str | Path, *, progress: Progress | None = None) -> None:
         """Write points, figures and page into a folder that does not exist yet."""
-        write_results(path, lambda folder: self._write(folder, progress or quiet))
+        check_folder(path)
+        write_folder(path, lambda folder: self._write(folder, progress or quiet))
 
     def _write(self, folder: Path, told: Progress) -> None:
         (folder / "points.csv").write_bytes(self.frame.write_csv().encode())

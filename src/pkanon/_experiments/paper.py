@@ -30,12 +30,10 @@ import polars as pl
 from .._blocks.base import Counts
 from .._design import plan
 from .._estimate import METHODS, Reconstruction, maximum_likelihood, tabulate
-from .._keystream import Keystream, Seeded
 from .._plan import Plan
-from .._randomise import randomise
 from .._schema import Codes, Schema
 from .census import Census
-from .seeds import seeded
+from .seeds import randomised, seeded
 
 EXPERIMENTS = ("records", "attributes", "k")
 DESIGNS = ("equal-rho", "optimal")
@@ -139,16 +137,6 @@ def _measure(
             progress((number + (i + 1) / count) / len(DESIGNS))
         rows += [_row(setting, made, design, method, errors.get(method, []), truth.size) for method in METHODS]
     return rows
-
-
-def randomised(made: Plan, codes: Mapping[str, Codes], randomness: Seeded) -> dict[str, Codes]:
-    """The rows of a seeded release in the order of the table."""
-    columns = [unit.join([codes[name] for name in unit.attributes]) for unit in made.units]
-    out = [np.empty_like(column) for column in columns]
-    randomise(made.blocks, columns, Keystream(randomness.key()), out=out)
-    return {
-        name: part for unit, column in zip(made.units, out) for name, part in zip(unit.attributes, unit.split(column))
-    }
 
 
 def estimates(made: Plan, codes: Mapping[str, Codes], methods: Sequence[str]) -> dict[str, Counts]:

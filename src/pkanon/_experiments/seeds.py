@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from .._errors import InputError
-from .._keystream import Seeded
+from .._keystream import Keystream, Seeded
+from .._plan import Plan
+from .._randomise import randomise
+from .._schema import Codes
 
 
 def seeded(*entropy: int) -> Seeded:
     """The randomness of one release; other numbers, other randomness."""
     return Seeded(int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]))
+
+
+def randomised(made: Plan, codes: Mapping[str, Codes], randomness: Seeded) -> dict[str, Codes]:
+    """The rows of a seeded release in the order of the table."""
+    columns = [unit.join([codes[name] for name in unit.attributes]) for unit in made.units]
+    out = [np.empty_like(column) for column in columns]
+    randomise(made.blocks, columns, Keystream(randomness.key()), out=out)
+    return {
+        name: part for unit, column in zip(made.units, out) for name, part in zip(unit.attributes, unit.split(column))
+    }
 
 
 def check_seed(seed: object) -> None:

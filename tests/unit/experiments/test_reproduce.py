@@ -9,7 +9,8 @@ import pytest
 
 import pkanon as pk
 from pkanon._experiments.census import RAW, RAW_COLUMNS, RECODED, read_census
-from pkanon._experiments.paper import PRECISION, estimates, points, randomised, times
+from pkanon._experiments.paper import PRECISION, estimates, points, times
+from pkanon._experiments.seeds import randomised
 from pkanon._experiments.statements import number, statements
 
 ROWS = 24_583

@@ -15,7 +15,7 @@ from ..._estimate import Channel, nearest
 from ..._keystream import Seeded
 from ..._plan import Plan
 from ..._schema import Codes
-from ..paper import randomised
+from ..seeds import randomised
 from .cells import Axes, Cells, Counts, Dense, tally
 
 

@@ -17,9 +17,10 @@ import polars as pl
 
 from ..._design.workload import read_workload
 from ..._errors import InputError
+from ..._files import write_folder
 from ..._frames import TextFormat, json_rows
 from ..seeds import check_count, check_seed
-from ..writing import Progress, check_folder, draw, quiet, write_results
+from ..writing import Progress, check_folder, draw, quiet
 from .findings import TITLES, Finding, findings
 from .measure import Bench, measure
 from .page import html_page
@@ -118,7 +119,8 @@ class Comparison:
 
     def save(self, path: str | Path, *, progress: Progress | None = None) -> None:
         """Write numbers, figures and page into a folder that does not exist yet."""
-        write_results(path, lambda folder: self._write(folder, progress or quiet))
+        check_folder(path)
+        write_folder(path, lambda folder: self._write(folder, progress or quiet))
 
     def _write(self, folder: Path, told: Progress) -> None:
         from ..._report.comparison import FIGURES
