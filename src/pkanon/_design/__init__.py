@@ -102,6 +102,8 @@ def plan(
             design_for(limit) if central is None else central.meet(design_for, limit, fixed, bool(units))
         )
         target.check([*fixed, *designed])
+        if central is not None:
+            central.check([*fixed, *designed])
         if design == "optimal" and units:
             asked |= _asked(wanted, weighting, least, problem, lost(designed))
     blocks = sorted([*given.values(), *designed], key=lambda block: _first(schema, block.units[0]))

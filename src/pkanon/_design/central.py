@@ -98,8 +98,13 @@ class CentralTarget:
         if found is None:
             smallest = made(math.exp(least)) or best
             raise TargetError(self._beyond(reached(smallest[0])))
-        assert reached(found[0]) <= self.epsilon
         return found
+
+    def check(self, blocks: Sequence[Block]) -> None:
+        """Raise unless the finished blocks, all of them, meet what was asked for."""
+        reached = _amplification.central_epsilon(blocks, self.records, self.delta)
+        if reached > self.epsilon:
+            raise TargetError(f"The plan that was made misses its target; please report it. {self._beyond(reached)}")
 
     def _beyond(self, reached: float) -> str:
         return f"central_epsilon = {float(self.epsilon):g} cannot be met; the nearest reachable is {reached:.4g}."

@@ -218,3 +218,13 @@ def test_delta_as_people_write_it(delta):
     assert pk.central(plan, delta=delta).delta == 1e-6
     with pytest.raises(pk.TargetError, match="delta = x"):
         pk.central(plan, delta="x")
+
+
+@pytest.mark.parametrize("design", pk.DESIGNS)
+def test_no_plan_leaves_that_misses_its_central_target(monkeypatch, design):
+    """The search is trusted with nothing: what it returns is held against the target once more."""
+    from pkanon._design.central import CentralTarget
+
+    monkeypatch.setattr(CentralTarget, "meet", lambda self, design, limit, fixed, free: design(limit))
+    with pytest.raises(pk.TargetError, match="misses its target"):
+        pk.plan(SCHEMA, records=20_000, central_epsilon=0.01, design=design)
