@@ -282,17 +282,13 @@ def test_products_of_inverses_on_bundles(block, seed):
             book.check(got, dense.T @ x, dense)
 
 
-def test_marginals_of_one_bundle_that_are_not_nested_are_right_or_refused(seed):
+def test_marginals_of_one_bundle_that_are_not_nested_are_refused(seed):
     """Nothing in the package asks for them, but the contract of Block.product_inverse has them."""
     block = BUNDLES["a bundle and an attribute"]
     book = Dense(block, ("b", "c"))
     x = np.random.default_rng(seed).uniform(0, 3, len(book.possible))
-    dense = book.spread(("b",)) * book.spread(("c",))
-    try:
-        got = block.product_inverse(book.counts(x), book.axes, ("b",), ("c",))
-    except (pk.PlanError, NotImplementedError, ValueError):
-        return
-    book.check(got, dense.T @ x, dense)
+    with pytest.raises(pk.PlanError):
+        block.product_inverse(book.counts(x), book.axes, ("b",), ("c",))
 
 
 @pytest.mark.parametrize("block", BUNDLES.values(), ids=BUNDLES)

@@ -10,7 +10,17 @@ import click
 import pkanon as pk
 
 from .results import note
-from .shared import design_options, is_number, json_option, print_json, print_table, progress_bar, say, target_options
+from .shared import (
+    design_options,
+    given_options,
+    is_number,
+    json_option,
+    print_json,
+    print_table,
+    progress_bar,
+    say,
+    target_options,
+)
 
 UNREADABLE = 0.8
 """An L1 error of 2 is as far off as a table can be; from here on the noise is as large as the table."""
@@ -82,25 +92,7 @@ def command(
               pkanon plan people.toml --k 100 --table sex,age --error 0.02    (how many people are needed?)
     """
     if schema.endswith(".json"):
-        given_too = (
-            records,
-            k,
-            epsilon,
-            central_epsilon,
-            delta,
-            design,
-            workload,
-            weighting,
-            floor,
-            hide_count,
-            error,
-            chart,
-            output,
-            *matrices,
-            *data_matrices,
-            *invariant,
-        )
-        if any(option is not None for option in given_too):
+        if given_options() - {"schema", "tables", "as_json"}:
             raise pk.InputError(
                 f"{schema} is a plan and says everything; leave out all options but --table and --json."
             )

@@ -9,7 +9,9 @@ import click
 import pkanon as pk
 
 from .shared import (
+    TARGETS,
     design_options,
+    given_options,
     json_option,
     print_json,
     progress_bar,
@@ -82,22 +84,7 @@ def command(
     if output is not None and not check:
         pk.check_free(output)
     if plan_file is not None:
-        if any(
-            option is not None
-            for option in (
-                schema_file,
-                records,
-                k,
-                epsilon,
-                central_epsilon,
-                delta,
-                design,
-                workload,
-                weighting,
-                floor,
-                hide_count,
-            )
-        ):
+        if given_options() & {"schema_file", "records", *TARGETS}:
             raise pk.InputError(
                 "--plan says everything; leave out --schema, --records, every target, --hide-count, --design and its options."
             )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 import pkanon as pk
 
@@ -32,6 +33,16 @@ def text_options(command: Command) -> Command:
         "--delimiter", metavar="CHAR", help="Delimiter of a text file [default: comma; tab for .tsv]."
     )
     return delimiter(encoding(command))
+
+
+TARGETS = ("k", "epsilon", "central_epsilon", "delta", "design", "workload", "weighting", "floor", "hide_count")
+"""What :func:`target_options` adds."""
+
+
+def given_options() -> set[str]:
+    """The parameters of this command that were typed, by their names in Python."""
+    context = click.get_current_context()
+    return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
 
 
 def target_options(command: Command) -> Command:

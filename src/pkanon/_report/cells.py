@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -189,3 +189,20 @@ def _relative(error: float | None, estimate: float | None) -> float:
     if error is None or estimate is None or estimate <= error:
         return 1.0 if error != 0 else 0.0
     return error / estimate
+
+
+def dots(base: alt.Chart, names: Sequence[str], ranges: Mapping[Any, Sequence[str]], title: str) -> Any:
+    """Points of several series, told apart by stroke, fill and shape (``ranges``), with one legend for all three."""
+    box = legend(title=title, symbolSize=70, symbolStrokeWidth=1.8, columns=1)
+    return base.mark_point(size=55, strokeWidth=1.8, opacity=1).encode(
+        *(
+            channel(
+                field="series",
+                type="nominal",
+                sort=list(names),
+                scale=alt.Scale(domain=list(names), range=list(values)),
+                legend=box,
+            )
+            for channel, values in ranges.items()
+        )
+    )

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
-from .cells import INK, PALE_INK, axis, heading, legend, panel, powers
+from .cells import INK, PALE_INK, axis, dots, heading, panel, powers
 from .saving import save_chart
 
 __all__ = ["FIGURES", "comparison_chart", "save_chart"]
@@ -162,20 +162,8 @@ def _dots(base: alt.Chart, x: alt.X, y: alt.Y, ways: list[str]) -> Any:
         alt.Fill: [colour if filled else "#ffffff" for colour, _, filled, _ in styles],
         alt.Shape: [shape for _, shape, _, _ in styles],
     }
-    box = legend(title="published by", symbolSize=70, symbolStrokeWidth=1.8, columns=1)
-    stroke, fill, shape = (
-        channel(field="series", type="nominal", sort=names, scale=alt.Scale(domain=names, range=values), legend=box)
-        for channel, values in ranges.items()
-    )
-    shown = ("k", "value", "spread", "epsilon")
-    return base.mark_point(size=50, strokeWidth=1.8, opacity=1).encode(
-        x=x,
-        y=y,
-        stroke=stroke,
-        fill=fill,
-        shape=shape,
-        tooltip=[
-            alt.Tooltip(field="series", type="nominal", title="published by"),
-            *(alt.Tooltip(field=name, type="quantitative") for name in shown),
-        ],
-    )
+    tooltip = [
+        alt.Tooltip(field="series", type="nominal", title="published by"),
+        *(alt.Tooltip(field=name, type="quantitative") for name in ("k", "value", "spread", "epsilon")),
+    ]
+    return dots(base, names, ranges, "published by").encode(x=x, y=y, tooltip=tooltip)

@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from .cells import INK, PALE_INK, axis, heading, legend, panel, powers
+from .cells import INK, PALE_INK, axis, dots, heading, legend, panel, powers
 from .saving import save_chart
 
 __all__ = ["experiment_chart", "save_chart"]
@@ -131,24 +131,13 @@ def _dots(base: alt.Chart, x: alt.X, y: alt.Y) -> Any:
         alt.Fill: [*colours[: len(METHODS)], *["#ffffff"] * len(METHODS)],
         alt.Shape: [METHODS[method][1] for _ in DESIGNS for method in METHODS],
     }
-    box = legend(title="measured: estimator, design", symbolSize=70, symbolStrokeWidth=1.8)
-    stroke, fill, shape = (
-        channel(field="series", type="nominal", sort=series, scale=alt.Scale(domain=series, range=values), legend=box)
-        for channel, values in ranges.items()
-    )
     words = ("design", "method", "note")
     numbers = ("records", "attributes", "cells", "k", "epsilon", "l1", "l1_sd", "predicted_l1")
-    return base.mark_point(size=55, strokeWidth=1.8, opacity=1).encode(
-        x=x,
-        y=y,
-        stroke=stroke,
-        fill=fill,
-        shape=shape,
-        tooltip=[
-            *(alt.Tooltip(field=name, type="nominal") for name in words),
-            *(alt.Tooltip(field=name, type="quantitative") for name in numbers),
-        ],
-    )
+    tooltip = [
+        *(alt.Tooltip(field=name, type="nominal") for name in words),
+        *(alt.Tooltip(field=name, type="quantitative") for name in numbers),
+    ]
+    return dots(base, series, ranges, "measured: estimator, design").encode(x=x, y=y, tooltip=tooltip)
 
 
 def _epsilons(part: pl.DataFrame, x: alt.X) -> Any:
