@@ -177,6 +177,16 @@ class TestInference:
         found = Inference(TARGET, cells).from_randomised(made, Linkage(plan, cells, where, columns))
         assert found == {"inference": 1, "certain": 0}
 
+    def test_values_that_nothing_is_replaced_by_are_certain(self):
+        """A plan that keeps everything gives everything away, and the measure must say so."""
+        rows = [(0, 0, 0), (0, 1, 1), (1, 1, 0), (1, 0, 1)]
+        sizes = (2, 2, 2)
+        columns, cells, where = counted(rows, sizes)
+        plan = replacing(sizes, 4, 0, 0, 0)
+        made = Rows.of(plan, columns, pk.Seeded(1))
+        found = Inference(TARGET, cells).from_randomised(made, Linkage(plan, cells, where, columns))
+        assert found == {"inference": 1, "certain": 1}
+
     def test_guesses_are_those_of_somebody_who_weighs_every_row(self):
         # attributes have nothing to do with each other, so that statistics teach little
         rows = np.random.default_rng(6).integers(0, SIZES, (12, 3)).tolist()

@@ -91,15 +91,16 @@ class Inference:
     def from_generalised(self, published: Generalised) -> dict[str, float]:
         """Right from boxes; and the share of people for whom they leave but one value."""
         spoken = self._by_value(published.table(tuple(range(len(self.people.sizes)))))
-        certain = (self._by_value(published.covered()) > 0).sum(axis=1) == 1
         return {
             "inference": max(share_right(spoken, self.values, self.people.counts), *self._by_bayes(published)),
-            "certain": float((certain * self.people.counts).sum() / self.people.people),
+            "certain": self._certain(self._by_value(published.covered())),
         }
 
     def from_randomised(self, rows: Rows, linkage: Linkage) -> dict[str, float]:
-        """Right from randomised rows. Every value stays possible for everybody."""
-        spoken = np.log(self._by_value(linkage.likelihood(rows)))
+        """Right from randomised rows; and the share of people for whom they leave but one value."""
+        possible = self._by_value(linkage.likelihood(rows))
+        with np.errstate(divide="ignore"):
+            spoken = np.log(possible)
         attributes = len(self.people.sizes)
         statistics = [NaiveBayes.of(rows.by(method), self.target, attributes) for method in ("inverse", "simplex")]
         alone = replace(statistics[-1], given={})  # with much noise the other attributes mislead
@@ -107,7 +108,12 @@ class Inference:
         shares = [
             share_right(guess, self.values, self.people.counts) for own in scores for guess in (own, own + spoken)
         ]
-        return {"inference": max(shares), "certain": 0.0}
+        return {"inference": max(shares), "certain": self._certain(possible)}
+
+    def _certain(self, possible: Counts) -> float:
+        """The share of people for whom one value is possible, and no other."""
+        only = (possible > 0).sum(axis=1) == 1
+        return float((only * self.people.counts).sum() / self.people.people)
 
     def _by_value(self, full: Counts) -> Counts:
         """From a full table: per cell of the people what it has for each value of the target, all else being equal."""

@@ -91,7 +91,9 @@ class Linkage:
 
     def likelihood(self, rows: Rows) -> Counts:
         """``sum over released rows of A[x, y] / expected``: by how much the release speaks for a person with x being in it."""
-        return self.channel.forward_transpose(_dense(rows) / self.expected)
+        # where no row is expected, none has come
+        shares = np.divide(_dense(rows), self.expected, out=np.zeros(self.expected.shape), where=self.expected > 0)
+        return self.channel.forward_transpose(shares)
 
     def attack(self, rows: Rows, random: np.random.Generator) -> dict[str, float]:
         """The share of people whose row is picked, and the highest confidence in any pick."""
