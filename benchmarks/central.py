@@ -141,7 +141,7 @@ def summed(task: Task, mechanism: Any) -> np.ndarray:
 def measure(task: Task, design: str, k: int) -> dict[str, Any]:
     """One row: a design at one k, and the curator at the design's central epsilon."""
     plan = pk.plan(task.schema, records=task.people.height, k=k, design=design, **task.designs[design])
-    central = pk.central(plan, delta=DELTA)
+    central = plan.central(DELTA)
     l1, l2 = noise.sensitivities(len(task.tables))
     cells = [table.size for table in task.truth]
     (by_laplace, scale), (by_gauss, deviation) = laplace(central.epsilon, l1), gaussian(central.epsilon, l2)

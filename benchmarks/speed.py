@@ -27,9 +27,8 @@ import polars as pl
 
 import pkanon as pk
 from pkanon._blocks import Block
-from pkanon._keystream import Keystream
-from pkanon._randomise import randomise
-from pkanon._shuffle import Records, draw_order
+from pkanon._sample import Records, draw_order, randomise
+from pkanon._sample.keystream import Keystream
 from report import put
 
 

@@ -15,25 +15,18 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._version import __version__
-
 if TYPE_CHECKING:
-    from ._analysis import Association as Association
-    from ._analysis import Measure as Measure
-    from ._analysis import Quantile as Quantile
-    from ._audit.anonymity import anonymity as anonymity
+    from ._audit import anonymity as anonymity
     from ._blocks import Agreement as Agreement
     from ._blocks import Matrix as Matrix
     from ._blocks import Retention as Retention
     from ._blocks import TransitionMatrix as TransitionMatrix
-    from ._certificate import Certificate as Certificate
-    from ._composition import Composition as Composition
-    from ._composition import compose as compose
-    from ._crosstab import Estimate as Estimate
     from ._demo import demo_schema as demo_schema
     from ._demo import demo_table as demo_table
     from ._design import DESIGNS as DESIGNS
+    from ._design import afford as afford
     from ._design import plan as plan
+    from ._design import records_needed as records_needed
     from ._design import rho_from_both as rho_from_both
     from ._design import rho_from_epsilon as rho_from_epsilon
     from ._design import rho_from_k as rho_from_k
@@ -47,7 +40,10 @@ if TYPE_CHECKING:
     from ._errors import TargetError as TargetError
     from ._estimate import ABOUT as ABOUT
     from ._estimate import METHODS as METHODS
+    from ._estimate import Association as Association
     from ._estimate import Convergence as Convergence
+    from ._estimate import Measure as Measure
+    from ._estimate import Quantile as Quantile
     from ._estimate import Quantity as Quantity
     from ._experiments import Comparison as Comparison
     from ._experiments import Reproduction as Reproduction
@@ -58,64 +54,67 @@ if TYPE_CHECKING:
     from ._frames import TextFormat as TextFormat
     from ._frames import count_rows as count_rows
     from ._frames import draft_schema as draft_schema
-    from ._keystream import Seeded as Seeded
-    from ._keystream import System as System
-    from ._overview import Correlations as Correlations
-    from ._overview import Description as Description
+    from ._plan import Central as Central
+    from ._plan import Composition as Composition
     from ._plan import CountNoise as CountNoise
     from ._plan import Plan as Plan
+    from ._plan import Prediction as Prediction
+    from ._plan import compose as compose
+    from ._plan import epsilon_of as epsilon_of
+    from ._plan import k_of as k_of
     from ._plan import read_plan as read_plan
-    from ._planner import Central as Central
-    from ._planner import Tradeoff as Tradeoff
-    from ._planner import afford as afford
-    from ._planner import central as central
-    from ._planner import records_needed as records_needed
-    from ._planner import tradeoff as tradeoff
-    from ._predict import Prediction as Prediction
-    from ._privacy import epsilon_of as epsilon_of
-    from ._privacy import k_of as k_of
-    from ._query import Answer as Answer
+    from ._release import Certificate as Certificate
     from ._release import Release as Release
     from ._release import check as check
     from ._release import open_release as open_release
     from ._release import release as release
-    from ._report import save_chart as save_chart
+    from ._results import Answer as Answer
+    from ._results import Correlations as Correlations
+    from ._results import Description as Description
+    from ._results import Estimate as Estimate
+    from ._results import Tradeoff as Tradeoff
+    from ._results import tradeoff as tradeoff
+    from ._results.charts import save_chart as save_chart
+    from ._sample import Seeded as Seeded
+    from ._sample import System as System
     from ._schema import Attribute as Attribute
     from ._schema import Bundle as Bundle
     from ._schema import Schema as Schema
     from ._schema import Unit as Unit
     from ._schema import read_schema as read_schema
 
+__version__ = "0.1.0"
+
 # One explicit list: the public name and where it lives.
 _HOMES = {
     "ABOUT": "_estimate",
     "Agreement": "_blocks",
-    "Answer": "_query",
-    "Association": "_analysis",
+    "Answer": "_results",
+    "Association": "_estimate",
     "Attribute": "_schema",
     "Bundle": "_schema",
-    "Central": "_planner",
-    "Certificate": "_certificate",
+    "Central": "_plan",
+    "Certificate": "_release",
     "Comparison": "_experiments",
-    "Composition": "_composition",
+    "Composition": "_plan",
     "Convergence": "_estimate",
-    "Correlations": "_overview",
+    "Correlations": "_results",
     "CountNoise": "_plan",
     "DESIGNS": "_design",
     "DataError": "_errors",
-    "Description": "_overview",
+    "Description": "_results",
     "Draft": "_frames",
     "EnvironmentFailure": "_errors",
-    "Estimate": "_crosstab",
+    "Estimate": "_results",
     "InputError": "_errors",
     "METHODS": "_estimate",
     "Matrix": "_blocks",
-    "Measure": "_analysis",
+    "Measure": "_estimate",
     "PkanonError": "_errors",
     "Plan": "_plan",
     "PlanError": "_errors",
-    "Prediction": "_predict",
-    "Quantile": "_analysis",
+    "Prediction": "_plan",
+    "Quantile": "_estimate",
     "Quantity": "_estimate",
     "RefusedError": "_errors",
     "Release": "_release",
@@ -123,38 +122,37 @@ _HOMES = {
     "Retention": "_blocks",
     "Schema": "_schema",
     "SchemaError": "_errors",
-    "Seeded": "_keystream",
-    "System": "_keystream",
+    "Seeded": "_sample",
+    "System": "_sample",
     "TargetError": "_errors",
     "TextFormat": "_frames",
-    "Tradeoff": "_planner",
+    "Tradeoff": "_results",
     "TransitionMatrix": "_blocks",
     "Unit": "_schema",
-    "afford": "_planner",
-    "anonymity": "_audit.anonymity",
-    "central": "_planner",
+    "afford": "_design",
+    "anonymity": "_audit",
     "check": "_release",
     "check_free": "_files",
     "compare": "_experiments",
-    "compose": "_composition",
+    "compose": "_plan",
     "count_rows": "_frames",
     "demo_schema": "_demo",
     "demo_table": "_demo",
     "draft_schema": "_frames",
-    "epsilon_of": "_privacy",
-    "k_of": "_privacy",
+    "epsilon_of": "_plan",
+    "k_of": "_plan",
     "open_release": "_release",
     "plan": "_design",
     "read_plan": "_plan",
     "read_schema": "_schema",
-    "records_needed": "_planner",
+    "records_needed": "_design",
     "release": "_release",
     "reproduce": "_experiments",
     "rho_from_both": "_design",
     "rho_from_epsilon": "_design",
     "rho_from_k": "_design",
-    "save_chart": "_report",
-    "tradeoff": "_planner",
+    "save_chart": "_results.charts",
+    "tradeoff": "_results",
 }
 __all__ = ["__version__", *sorted(_HOMES)]
 

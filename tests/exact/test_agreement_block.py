@@ -18,8 +18,8 @@ from scipy.stats import binom
 
 import pkanon as pk
 from pkanon._blocks import Agreement, Retention
-from pkanon._keystream import Keystream, Seeded, block_stream
-from pkanon._randomise import randomise
+from pkanon._sample import randomise
+from pkanon._sample.keystream import Keystream, Seeded, block_stream
 
 
 def agreement(sizes, weights, width=16, names="abcd"):

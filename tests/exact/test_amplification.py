@@ -15,11 +15,11 @@ import pytest
 from dense import declared_words, matrix_of, unit_of
 
 import pkanon as pk
-from pkanon._amplification import central_delta, central_epsilon, central_lower, default_delta
-from pkanon._amplification.pairs import AFFORDABLE, Blanket, _corners
-from pkanon._amplification.positive import positive_part
 from pkanon._blocks import Agreement, Retention
 from pkanon._errors import TargetError
+from pkanon._plan.central import central_delta, central_epsilon, central_lower, default_delta
+from pkanon._plan.central.pairs import AFFORDABLE, Blanket, _corners
+from pkanon._plan.central.positive import positive_part
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "vectors.json").read_text(encoding="utf-8"))
 

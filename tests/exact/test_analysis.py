@@ -19,9 +19,9 @@ from dense import declared_words, unit_of
 from scipy import stats
 
 import pkanon as pk
-from pkanon._analysis import representative
-from pkanon._analysis.association import _Pair
 from pkanon._blocks import Retention
+from pkanon._estimate.statistics import representative
+from pkanon._estimate.statistics.association import _Pair
 from pkanon._schema import Unit, code_dtype
 
 ROWS = 600

@@ -15,7 +15,7 @@ from digits import ln
 
 import pkanon as pk
 from pkanon._blocks import Retention
-from pkanon._privacy import hidden_count_ratio
+from pkanon._plan.privacy import hidden_count_ratio
 
 HALF = Retention(unit_of(2), 2**14, 16)  # V = 2, rho = 0.5: AR = ((1 - 0.5)/(1 + 0.5))^2 = 1/9, e^eps = 3
 
@@ -214,7 +214,7 @@ def test_the_price_of_a_hidden_count_in_a_large_table():
     # with a limit, so that p^n written out in full (10^14 digits) fails here and does not hang the suite.
     code = """if True:
         from fractions import Fraction
-        from pkanon._privacy import hidden_count_ratio
+        from pkanon._plan import hidden_count_ratio
         for p, at_least in ((1, 2), 10**6), ((1, 10**6), 2**53), ((1, 2), 10**10), ((9, 10), 2**53):
             p = Fraction(*p)
             assert 1 / p < hidden_count_ratio(p, at_least) <= (1 + Fraction(1, 10**50)) / p

@@ -9,8 +9,8 @@ from dense import matrix_of, unit_of
 from pipeline import reference_rows, released
 
 from pkanon._blocks import Matrix, Retention
-from pkanon._keystream import Keystream, Seeded
-from pkanon._randomise import randomise
+from pkanon._sample import randomise
+from pkanon._sample.keystream import Keystream, Seeded
 from pkanon._schema import code_dtype
 
 BUNDLE = unit_of(3, 4, names=("age", "education"), forbid=(((0,), (2, 3)), ((1,), (3,))))

@@ -12,7 +12,7 @@ from dense import declared_words, matrix_of, realised_words, unit_of
 from listed import Listed, stepped
 
 from pkanon._blocks import Matrix, Retention
-from pkanon._randomise import randomise
+from pkanon._sample import randomise
 from pkanon._schema import code_dtype
 
 SMALL = {

@@ -8,8 +8,8 @@ import pytest
 from dense import unit_of
 from listed import ByStream
 
-from pkanon._hidden_count import draw_change, dummy_columns
-from pkanon._keystream import COUNT_STREAM, dummy_stream
+from pkanon._sample.hidden_count import draw_change, dummy_columns
+from pkanon._sample.keystream import COUNT_STREAM, dummy_stream
 
 HALF = Fraction(1, 2)
 

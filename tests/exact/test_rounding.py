@@ -13,7 +13,7 @@ from digits import exp, ln
 
 import pkanon as pk
 from pkanon._blocks import Retention
-from pkanon._privacy import epsilon_of, exp_below, float_below, k_of, log_above, round_down, round_up
+from pkanon._plan.privacy import epsilon_of, exp_below, float_below, k_of, log_above, round_down, round_up
 
 RATIOS = [
     Fraction(2),

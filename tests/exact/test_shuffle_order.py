@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from listed import ByStream
 
-from pkanon._keystream import ORDER_STREAM, Keystream, Seeded
-from pkanon._shuffle import Records, draw_order
+from pkanon._sample import Records, draw_order
+from pkanon._sample.keystream import ORDER_STREAM, Keystream, Seeded
 
 
 def rounds_of(words):

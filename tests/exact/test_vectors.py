@@ -9,7 +9,7 @@ import pytest
 
 import pkanon as pk
 from pkanon._blocks import Retention
-from pkanon._privacy import hidden_count_ratio, log_above
+from pkanon._plan.privacy import hidden_count_ratio, log_above
 from pkanon._schema import Unit
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "vectors.json").read_text(encoding="utf-8"))

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import pkanon as pk
-from pkanon._analysis import cramers_v
 from pkanon._estimate import Channel
-from pkanon._keystream import Keystream, Seeded
-from pkanon._randomise import randomise
+from pkanon._estimate.statistics import cramers_v
+from pkanon._sample import randomise
+from pkanon._sample.keystream import Keystream, Seeded
 from pkanon._schema import code_dtype
 
 DENSE = 10
@@ -403,7 +403,7 @@ def test_the_error_of_cramers_v_without_association(design, k, seed):
 
 
 def p_values(plan, shares, seed, releases, monkeypatch):
-    from pkanon._analysis import association
+    from pkanon._estimate.statistics import association
 
     monkeypatch.setattr(association, "REPEATS", 1)  # mutual information is not looked at here, and it takes long
     setting = Setting(plan, shares)

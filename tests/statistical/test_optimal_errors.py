@@ -14,8 +14,8 @@ import pytest
 
 import pkanon as pk
 from pkanon._blocks import Agreement
-from pkanon._keystream import Keystream, Seeded
-from pkanon._randomise import randomise
+from pkanon._sample import randomise
+from pkanon._sample.keystream import Keystream, Seeded
 
 ROWS = 20_000
 SIZES = {"a": 2, "b": 5, "c": 4, "d": 3}

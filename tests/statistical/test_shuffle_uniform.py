@@ -10,8 +10,8 @@ from pipeline import released
 from scipy.stats import binom, hypergeom, poisson
 
 from pkanon._blocks import Retention
-from pkanon._keystream import Keystream, Seeded
-from pkanon._shuffle import draw_order
+from pkanon._sample import draw_order
+from pkanon._sample.keystream import Keystream, Seeded
 
 ALPHA = 1e-9
 KEYS = 12_000  # 500 for each of the 24 orders of four rows

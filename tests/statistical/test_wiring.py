@@ -16,7 +16,7 @@ from scipy.stats import binom, hypergeom
 
 import pkanon as pk
 from pkanon._blocks import Retention
-from pkanon._keystream import ORDER_STREAM, Keystream, Seeded, block_stream
+from pkanon._sample.keystream import ORDER_STREAM, Keystream, Seeded, block_stream
 from pkanon._schema import code_dtype
 
 ALPHA = 1e-9

@@ -12,7 +12,7 @@ from agreement import cell_probabilities, cells
 from listed import Listed
 
 from pkanon._blocks import Matrix, Retention
-from pkanon._randomise import randomise
+from pkanon._sample import randomise
 from pkanon._schema import Unit, code_dtype
 
 

@@ -7,8 +7,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES256
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 
 from pkanon._blocks import Matrix, Retention
-from pkanon._randomise import randomise
-from pkanon._shuffle import Records, draw_order
+from pkanon._sample import Records, draw_order, randomise
 
 
 def released(blocks, columns, source, *, piece=None, threads=1):

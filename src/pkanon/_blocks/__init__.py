@@ -10,6 +10,7 @@ from .._schema import Unit
 from .agreement import LARGEST_AGREEMENT, Agreement
 from .base import Axes, Block, Counts, Words
 from .matrix import Matrix, TransitionMatrix
+from .ratios import anonymity_ratio, epsilon_ratio
 from .retention import Retention
 
 __all__ = [
@@ -22,7 +23,9 @@ __all__ = [
     "Retention",
     "TransitionMatrix",
     "Words",
+    "anonymity_ratio",
     "block_from_json",
+    "epsilon_ratio",
 ]
 
 KINDS: dict[str, type[Block]] = {block.kind: block for block in (Retention, Matrix, Agreement)}

@@ -134,7 +134,7 @@ def command(
         say()
     _print(designs, chosen, wanted)
     if "delta" in chosen.asked:
-        say(f"  As a whole, shuffled: {pk.central(chosen, delta=float(chosen.asked['delta']))}.")
+        say(f"  As a whole, shuffled: {chosen.central(float(chosen.asked['delta']))}.")
     if output is not None:
         say()
         say(f"Written to {output}.")

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._schema import Schema, code_dtype
-from .._schema.toml import parse
+from .._schema import Schema, code_dtype, parse
 
 if TYPE_CHECKING:
     import polars as pl

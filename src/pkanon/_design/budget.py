@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from .._blocks import Block, Retention
 from .._errors import TargetError
-from .._privacy import total_epsilon_ratio
+from .._plan import total_epsilon_ratio
 from .._schema import Unit
 from .paper import log_odds
 from .target import Target, budget

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .. import _amplification
 from .._blocks import Block
 from .._errors import TargetError
+from .._plan import Number, central_epsilon, checked_delta, exact
 from .search import Search
-from .target import Number, budget, check_records, exact
+from .target import budget, check_records
 
 LOOSEST = 20
 """The largest local epsilon that is tried: beyond it shuffling hides next to nothing."""
@@ -26,19 +26,6 @@ NEAR = 0.02
 TINY = 1e-300
 
 Design = Callable[[Fraction], tuple[list[Block], str | None]]
-
-
-def checked_delta(delta: object, records: int) -> float:
-    """Delta as it was asked for, or the default."""
-    if delta is None:
-        return _amplification.default_delta(records)
-    chosen = float(exact(delta, "delta", up=False))
-    if not 0 < chosen < 1 / records:
-        raise TargetError(
-            f"delta = {delta}: it must be above 0 and below 1/records = {1 / records:.3g}, or giving away one whole row "
-            "would count as private."
-        )
-    return chosen
 
 
 @dataclass(frozen=True)
@@ -72,7 +59,7 @@ class CentralTarget:
         """The blocks of the largest budget within ``limit`` whose release has at most this central epsilon."""
 
         def reached(blocks: Sequence[Block]) -> float:
-            return _amplification.central_epsilon([*fixed, *blocks], self.records, self.delta)
+            return central_epsilon([*fixed, *blocks], self.records, self.delta)
 
         best = design(limit)
         if reached(best[0]) <= self.epsilon:
@@ -102,7 +89,7 @@ class CentralTarget:
 
     def check(self, blocks: Sequence[Block]) -> None:
         """Raise unless the finished blocks, all of them, meet what was asked for."""
-        reached = _amplification.central_epsilon(blocks, self.records, self.delta)
+        reached = central_epsilon(blocks, self.records, self.delta)
         if reached > self.epsilon:
             raise TargetError(f"The plan that was made misses its target; please report it. {self._beyond(reached)}")
 

@@ -13,7 +13,8 @@ from collections.abc import Collection, Sequence
 from numbers import Integral
 
 from .._errors import TargetError
-from .target import Number, Target, budget
+from .._plan import Number
+from .target import Target, budget
 
 
 def log_odds(epsilon: float, sizes: Sequence[int]) -> float:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from numbers import Integral, Rational
+from numbers import Integral
 
 from .._blocks import Block
 from .._errors import TargetError
-from .._plan import LARGEST_RECORDS
-from .._privacy import (
+from .._plan import (
+    LARGEST_RECORDS,
+    Number,
+    exact,
     exact_k,
     exp_below,
     hidden_count_ratio,
@@ -27,8 +28,6 @@ from .._privacy import (
     total_anonymity_ratio,
     total_epsilon_ratio,
 )
-
-Number = int | float | str | Decimal | Fraction
 
 
 @dataclass(frozen=True)
@@ -121,27 +120,6 @@ def check_k(k: Fraction, records: int) -> None:
         raise TargetError(
             f"k = {_plain(k)} cannot be met: nobody hides among more than the {records:,} records there are."
         )
-
-
-def exact(value: object, name: str, *, up: bool) -> Fraction:
-    """The number asked for. A float stands for its digits and for its bits: the stricter is taken."""
-    try:
-        if isinstance(value, bool):
-            raise ValueError
-        if isinstance(value, Rational):  # integers and fractions, numpy's too
-            return Fraction(int(value.numerator), int(value.denominator))
-        if isinstance(value, float):
-            plain = float(value)  # numpy's float64 is a float with another repr
-            readings = (Fraction(plain), Fraction(repr(plain)))
-            return max(readings) if up else min(readings)
-        if isinstance(value, (str, Decimal)):
-            number = Decimal(value)
-            if number and not -1000 <= number.adjusted() <= 1000:  # as a fraction it would have that many digits
-                raise ValueError
-            return Fraction(number)
-    except (ValueError, TypeError, OverflowError, InvalidOperation):
-        pass
-    raise TargetError(f"{name} = {value} is not a number that can be asked for.")
 
 
 def _plain(value: Fraction) -> str:

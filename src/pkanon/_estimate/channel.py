@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blocks import Block, Matrix
-from .._blocks.base import Counts
+from .._blocks import Block, Counts, Matrix
 from .._errors import InputError, PlanError, did_you_mean
 
 VANISHING = 1e24

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._blocks import Retention
-from .._blocks.base import Counts
+from .._blocks import Counts, Retention
 from .channel import Channel
 
 TOLERANCE = 1.0

@@ -25,7 +25,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blocks.base import Counts
+from .._blocks import Counts
 from .._errors import InputError
 
 FEW = 10.0

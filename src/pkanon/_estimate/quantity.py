@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from .._blocks.base import Counts
+from .._blocks import Counts
 from .._errors import InputError
 from .interval import normal_quantile
 

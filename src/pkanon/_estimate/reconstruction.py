@@ -28,8 +28,7 @@ from typing import Literal, Self, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._blocks import Block
-from .._blocks.base import Counts
+from .._blocks import Block, Counts
 from .._errors import InputError, did_you_mean
 from .._schema import Attribute, Codes, Schema
 from .channel import Channel

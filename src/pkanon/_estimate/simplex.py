@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blocks.base import Counts
+from .._blocks import Counts
 
 
 def nearest(counts: Counts, total: float, possible: NDArray[np.bool_]) -> Counts:

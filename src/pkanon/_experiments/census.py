@@ -27,8 +27,7 @@ import polars as pl
 
 from .._demo import demo_schema, demo_table
 from .._errors import DataError, InputError
-from .._frames import decode, encode
-from .._frames.border import guarded
+from .._frames import decode, encode, guarded
 from .._schema import Codes, Schema, code_dtype
 
 EMBEDDED = "the embedded table (synthetic, modelled on the 1990 US census)"

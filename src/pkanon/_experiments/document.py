@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from .statements import number
-
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.7rem; line-height: 1.2; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
@@ -64,3 +62,10 @@ def cell(value: object, digits: int | None = None) -> str:
     assert isinstance(value, (int, float))
     text = f"{value:,}" if isinstance(value, int) else number(value) if digits is None else f"{value:.{digits}f}"
     return f'<td class="n">{text}</td>'
+
+
+def number(value: float) -> str:
+    """Three digits, without an exponent where a reader can do without."""
+    if value == 0 or 1e-4 <= abs(value) < 1e6:
+        return f"{float(f'{value:.3g}'):,.10g}"
+    return f"{value:.2e}"

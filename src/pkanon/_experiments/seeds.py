@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from .._errors import InputError
-from .._keystream import Keystream, Seeded
 from .._plan import Plan
-from .._randomise import randomise
+from .._sample import Keystream, Seeded, randomise
 from .._schema import Codes
 
 

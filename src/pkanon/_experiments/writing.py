@@ -22,7 +22,7 @@ def quiet(step: str, done: float) -> None:
 
 def check_folder(path: str | Path) -> None:
     """Refuse at once what would fail after minutes of computing."""
-    from .._report.experiments import save_chart  # noqa: F401  says what to install
+    from .._results.charts import save_chart  # noqa: F401  says what to install
 
     if importlib.util.find_spec("vl_convert") is None:
         raise EnvironmentFailure("Figures need the package vl-convert-python; install pkanon[charts].")
@@ -31,7 +31,7 @@ def check_folder(path: str | Path) -> None:
 
 def draw(charts: Mapping[str, Callable[[], altair.TopLevelMixin]], folder: Path, told: Progress) -> list[str]:
     """Write each chart as PNG and SVG under its name; the SVG texts are returned."""
-    from .._report.experiments import save_chart
+    from .._results.charts import save_chart
 
     drawn = []
     for number, (name, chart) in enumerate(charts.items()):

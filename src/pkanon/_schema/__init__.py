@@ -7,9 +7,27 @@ schema.py     attributes in order, bundles, the digest
 toml.py       schema.toml in and out
 """
 
-from .attribute import Attribute
+from .attribute import Attribute, Domain
+from .domain import INT64, Bins, Edge, Listed, Range, Value, value_to_text
 from .schema import Bundle, Schema
-from .toml import read_schema
+from .toml import parse, read_schema
 from .unit import Codes, Unit, code_dtype
 
-__all__ = ["Attribute", "Bundle", "Codes", "Schema", "Unit", "code_dtype", "read_schema"]
+__all__ = [
+    "INT64",
+    "Attribute",
+    "Bins",
+    "Bundle",
+    "Codes",
+    "Domain",
+    "Edge",
+    "Listed",
+    "Range",
+    "Schema",
+    "Unit",
+    "Value",
+    "code_dtype",
+    "parse",
+    "read_schema",
+    "value_to_text",
+]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .._digest import digest
 from .._errors import SchemaError, did_you_mean
+from .._files import digest
 from .attribute import Attribute
 from .domain import Value
 from .unit import Unit

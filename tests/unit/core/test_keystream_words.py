@@ -9,15 +9,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES256
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 from pipeline import aes_words
 
-from pkanon._keystream import (
-    COUNT_STREAM,
-    ORDER_STREAM,
-    Keystream,
-    Seeded,
-    System,
-    block_stream,
-    dummy_stream,
-)
+from pkanon._sample.keystream import COUNT_STREAM, ORDER_STREAM, Keystream, Seeded, System, block_stream, dummy_stream
 
 KEY = bytes(range(32))
 STREAMS = [0, 1, 2**24, 2**40 + 2**24 * 3 + 2**8 * 5 + 7, COUNT_STREAM, ORDER_STREAM, ORDER_STREAM + 1, 2**64 - 1]

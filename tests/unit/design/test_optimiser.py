@@ -265,7 +265,7 @@ def test_a_central_target_with_a_floor_of_ones_own():
     schema = schema_of([2, 3, 4])
     plan = pk.plan(schema, records=10_000, central_epsilon=1, floor={"a0": 0.3})
     assert plan.rho["a0"] >= 0.3
-    assert 0.99 <= pk.central(plan, delta=1e-5).epsilon <= 1
+    assert 0.99 <= plan.central(1e-5).epsilon <= 1
     with pytest.raises(pk.TargetError, match="the nearest reachable is"):
         pk.plan(schema, records=10_000, central_epsilon=0.001, floor={"a0": 0.3})
 
@@ -273,7 +273,7 @@ def test_a_central_target_with_a_floor_of_ones_own():
 def test_a_central_target_below_any_useful_one():
     plan = pk.plan(schema_of([2, 3]), records=10_000, central_epsilon=1e-5, design="equal-rho")
     assert plan.epsilon < 0.01
-    assert pk.central(plan).epsilon <= 1e-5
+    assert plan.central().epsilon <= 1e-5
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 
 import pkanon as pk
 from pkanon._experiments.census import RAW, RAW_COLUMNS, RECODED, read_census
-from pkanon._experiments.paper import PRECISION, estimates, points, times
+from pkanon._experiments.paper.measure import PRECISION, estimates, points, times
+from pkanon._experiments.paper.statements import number, statements
 from pkanon._experiments.seeds import randomised
-from pkanon._experiments.statements import number, statements
 
 ROWS = 24_583
 FILES = {"points.csv", "index.html", *(f"figure{i}.{ending}" for i in (1, 2, 3) for ending in ("png", "svg"))}
@@ -186,7 +186,7 @@ class TestFolder:
         def fail(*_, **__):
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("pkanon._experiments.folder.html_page", fail)
+        monkeypatch.setattr("pkanon._experiments.paper.folder.html_page", fail)
         with pytest.raises(pk.EnvironmentFailure, match="No space left"):
             result.save(tmp_path / "out")
         assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pkanon._errors import DataError, PkanonError
 from pkanon._frames import TextFormat, draft_schema, encode
-from pkanon._frames.rounding import MOST_BINS, MOST_DATE_BINS, round_bins, round_dates
+from pkanon._frames.draft.rounding import MOST_BINS, MOST_DATE_BINS, round_bins, round_dates
 from pkanon._schema import Attribute
 from pkanon._schema.domain import Bins, Listed, Range
 from pkanon._schema.toml import parse

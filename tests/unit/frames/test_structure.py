@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from pkanon._errors import DataError
-from pkanon._frames.source import open_source
-from pkanon._frames.structure import look, separators, stray_quotes, uneven_lines
-from pkanon._frames.textopen import PLAIN
+from pkanon._frames.read.source import open_source
+from pkanon._frames.read.structure import look, separators, stray_quotes, uneven_lines
+from pkanon._frames.read.textopen import PLAIN
 
 
 def strict_rows(text: str, width: int) -> list[tuple[str | None, ...]] | None:

@@ -6,9 +6,9 @@ import pytest
 from mixed import make_release, make_schema, make_table, noisy
 
 import pkanon as pk
-from pkanon._query.evaluate import Evaluation
-from pkanon._query.language import Aggregate, Arithmetic, Number
-from pkanon._query.statement import read
+from pkanon._results.sql.evaluate import Evaluation
+from pkanon._results.sql.language import Aggregate, Arithmetic, Number
+from pkanon._results.sql.statement import read
 
 QUERIES = [
     "SELECT rooms, COUNT(*) FILTER (WHERE Region = 'east') AS c, AVG(children) FROM release GROUP BY rooms",

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import pkanon as pk
-from pkanon._query import conditions, evaluate
+from pkanon._results.sql import conditions, evaluate
 
 REFUSED = [
     # rows instead of groups

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import pkanon as pk
-from pkanon._report import correlation_chart, crosstab_chart, save_chart
-from pkanon._report.bars import COLOURS
+from pkanon._results.charts import correlation_chart, crosstab_chart, save_chart
+from pkanon._results.charts.bars import COLOURS
 
 ODD = "a.b[0]: 'x\"y\\ z"
 """A column name with everything that Altair and Vega read as something else."""
@@ -379,7 +379,7 @@ import polars as pl
 made = pk.release(pl.DataFrame({{"sex": ["F", "M"] * 50}}), pk.plan(schema, records=100, k=2), randomness=pk.Seeded(1))
 try:
     chart = made.crosstab("sex").chart()
-    from pkanon._report import save_chart
+    from pkanon._results.charts import save_chart
     save_chart(chart, r"{tmp_path / "a.png"}")
 except pk.EnvironmentFailure as error:
     print(error)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from ..statements import number
+from ..document import number
 from .measure import AS_IS, COMMONEST, DESIGNS, INDEPENDENT, METHODS, MONDRIAN, OTHERS, RAW, USES
 
 TITLES = {

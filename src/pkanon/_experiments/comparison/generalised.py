@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from ..._audit.anonymity import anonymity
+from ..._audit import anonymity
 from .cells import Axes, Cells, Counts, Whole
 from .mondrian import mondrian
 

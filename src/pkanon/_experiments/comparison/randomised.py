@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..._estimate import Channel, nearest
-from ..._keystream import Seeded
 from ..._plan import Plan
+from ..._sample import Seeded
 from ..._schema import Codes
 from ..seeds import randomised
 from .cells import Axes, Cells, Counts, Dense, tally

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ..._design.workload import read_workload
+from ..._design import read_workload
 from ..._errors import InputError
 from ..._files import write_folder
-from ..._frames import TextFormat, json_rows
+from ..._frames import TextFormat
+from ..._results import json_rows
 from ..seeds import check_count, check_seed
 from ..writing import Progress, check_folder, draw, quiet
 from .findings import TITLES, Finding, findings
@@ -110,7 +111,7 @@ class Comparison:
 
     def chart(self, figure: str = "tables") -> altair.TopLevelMixin:
         """One figure: ``tables``, ``queries``, ``classifier`` or ``risks``."""
-        from ..._report.comparison import FIGURES, comparison_chart
+        from .charts import FIGURES, comparison_chart
 
         if figure not in FIGURES:
             raise InputError(f"There is no figure '{figure}'. Available: {', '.join(FIGURES)}.")
@@ -123,7 +124,7 @@ class Comparison:
         write_folder(path, lambda folder: self._write(folder, progress or quiet))
 
     def _write(self, folder: Path, told: Progress) -> None:
-        from ..._report.comparison import FIGURES
+        from .charts import FIGURES
 
         (folder / "comparison.csv").write_bytes(self.frame.write_csv().encode())
         drawn = draw({name: partial(self.chart, name) for name in FIGURES}, folder, told)

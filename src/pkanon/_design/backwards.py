@@ -1,0 +1,132 @@
+"""Planning backwards, without any data: how much privacy an error allows, and how many people it takes.
+
+The error of a table is the standard error of its cells as a share of all people (the root of the mean over
+cells): 0.02 is plus or minus 2 points. It grows with k, falls with the number of records, and is known before
+any data exist (docs/theory.md 7), so both questions are answered by searching for the plan that just meets it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._errors import InputError, TargetError, did_you_mean
+from .._plan import Number, Plan, exact
+from .._schema import Schema
+from .planning import plan
+from .search import Search
+from .workload import read_table
+
+LOWEST_EPSILON, HIGHEST_EPSILON = 1e-3, 25.0
+PRECISION = 1e-3
+MOST_RECORDS = 10**12
+
+Told = Callable[[float], None]
+
+
+def afford(
+    schema: Schema,
+    *,
+    records: int,
+    tables: Sequence[Sequence[str]],
+    error: float,
+    design: str = "optimal",
+    progress: Told | None = None,
+    **options: Any,
+) -> Plan:
+    """The most private plan under which the cells of each of ``tables`` have a standard error of at most ``error``.
+
+    Root mean square over the cells of a table, as a share of all people; single cells can have more.
+
+    An optimal design serves just these tables unless ``workload`` says otherwise.
+    """
+    wanted = _checked(schema, tables, error)
+    options.setdefault("workload", wanted) if design == "optimal" else None
+
+    def design_for(epsilon: float) -> Plan | None:
+        try:
+            return plan(schema, records=records, epsilon=f"{epsilon:.6g}", design=design, **options)
+        except TargetError:
+            return None  # given matrices spend more than that
+
+    search = Search(design_for, lambda made: math.log(_worst(made, wanted) / error), _told(progress))
+    found = search.between(math.log(HIGHEST_EPSILON), math.log(LOWEST_EPSILON), PRECISION)
+    if found is None:
+        made = plan(schema, records=records, epsilon=HIGHEST_EPSILON, design=design, **options)
+        raise TargetError(
+            f"A standard error of {error:g} cannot be met with {records:,} records whatever the privacy: "
+            f"{_worst(made, wanted):.3g} is the least. Ask for smaller tables or more people."
+        )
+    return found
+
+
+def records_needed(
+    schema: Schema,
+    *,
+    tables: Sequence[Sequence[str]],
+    error: float,
+    k: Number | None = None,
+    epsilon: Number | None = None,
+    design: str = "optimal",
+    progress: Told | None = None,
+    **options: Any,
+) -> Plan:
+    """The plan for the fewest records (to 0.1%) under which the cells of each of ``tables`` have a standard error of at most
+    ``error``: root mean square over the cells of a table, as a share of all people.
+    """
+    wanted = _checked(schema, tables, error)
+    options.setdefault("workload", wanted) if design == "optimal" else None
+    if k is None and epsilon is None:
+        raise TargetError("Ask for k, for epsilon or for both: how many people are needed depends on it.")
+
+    least = 2 if k is None else max(2, math.ceil(exact(k, "k", up=True)) + 1)
+
+    def design_for(records: float) -> Plan | None:
+        try:
+            return plan(schema, records=round(records), k=k, epsilon=epsilon, design=design, **options)
+        except TargetError:
+            return None  # too few for this k
+
+    search = Search(design_for, lambda made: math.log(_worst(made, wanted) / error), _told(progress))
+    found = search.between(math.log(MOST_RECORDS), math.log(least), PRECISION / 2)
+    if found is None:
+        plan(
+            schema, records=MOST_RECORDS, k=k, epsilon=epsilon, design=design, **options
+        )  # says what is wrong, if anything
+        raise TargetError(
+            f"More than {MOST_RECORDS:,} records would be needed; ask for smaller tables or a larger error."
+        )
+    return found
+
+
+def _told(progress: Told | None) -> Callable[[int], None] | None:
+    """About a dozen designs are looked at."""
+    return None if progress is None else lambda looks: progress(1 - 0.8**looks)
+
+
+def _checked(schema: Schema, tables: Sequence[Sequence[str]], error: float) -> list[tuple[str, ...]]:
+    if not (isinstance(error, (int, float)) and 0 < error < 1):
+        raise InputError(f"A standard error is asked for as a share of all people, such as 0.02; it cannot be {error}.")
+    wanted = named_tables(schema, tables)
+    if not wanted:
+        raise InputError("Name at least one table that the error is about.")
+    return wanted
+
+
+def named_tables(schema: Schema, tables: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Tables by the names of their attributes, all of which must be randomised."""
+    if not isinstance(schema, Schema):
+        raise InputError("A schema is needed; read a file with read_schema.")
+    wanted = [read_table(table, "question") for table in tables]
+    known = [attribute.name for attribute in schema.randomised]
+    for name in (name for table in wanted for name in table):
+        if name not in known:
+            raise InputError(
+                f"The error is asked for a table of '{name}', which is not randomised. {did_you_mean(str(name), known)}"
+            )
+    return wanted
+
+
+def _worst(made: Plan, tables: Sequence[Sequence[str]]) -> float:
+    return max(made.predict(*table).standard_error for table in tables)

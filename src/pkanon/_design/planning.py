@@ -1,0 +1,187 @@
+"""From a target to a plan.
+
+target.py    what is asked for, as one exact budget;  central.py  the privacy of the shuffled release as a target
+paper.py     Algorithms 1-3 of the paper
+budget.py    how the budget is split over units and rounded to the private side
+workload.py  the tables an optimal design serves;  optimal.py  the mechanism with the least error for them
+assemble.py  optimal blocks, compared with the simple designs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import partial
+from typing import cast
+
+from numpy.typing import ArrayLike
+
+from .._blocks import Block, Matrix, TransitionMatrix
+from .._errors import PlanError, SchemaError, TargetError, did_you_mean
+from .._plan import CountNoise, Number, Plan
+from .._schema import Schema, Unit
+from .assemble import lost, optimal_blocks
+from .budget import Split, equal_epsilon, equal_rho, retention_blocks
+from .central import CentralTarget
+from .paper import rho_from_both, rho_from_epsilon, rho_from_k
+from .target import Target, budget, check_records
+from .workload import Floor, Named, Workload, read_floor, read_workload, tables_of
+
+__all__ = ["DESIGNS", "Number", "plan", "rho_from_both", "rho_from_epsilon", "rho_from_k"]
+
+_SPLITS: dict[str, Split] = {"equal-rho": equal_rho, "equal-epsilon": equal_epsilon, "joint": equal_epsilon}
+DESIGNS = ("optimal", *_SPLITS)
+MATRIX_WIDTH = 32
+
+
+def plan(
+    schema: Schema,
+    *,
+    records: int,
+    k: Number | None = None,
+    epsilon: Number | None = None,
+    central_epsilon: Number | None = None,
+    delta: float | None = None,
+    design: str = "optimal",
+    workload: Workload = 2,
+    weighting: str = "relative",
+    floor: Floor = 3,
+    matrices: Mapping[str, TransitionMatrix | ArrayLike] | None = None,
+    hide_count: Number | None = None,
+) -> Plan:
+    """The plan that meets a target, made without any data.
+
+    ``records`` is the number of rows to be released; with ``hide_count`` it is a public lower bound on it, and epsilon
+    then bounds the stronger promise that includes whether a person is in the table at all. ``central_epsilon`` with
+    ``delta`` (1/(10 records) by default) asks for the differential privacy of the shuffled release as a whole, which is
+    far below epsilon. The tightest of all targets binds.
+
+    ``design`` is ``optimal`` (the least error for the ``workload``), ``equal-rho`` (one rho for all attributes, the
+    paper), ``equal-epsilon`` (the same share of the budget for each) or ``joint`` (all attributes one unit).
+    ``workload``: every table of up to so many attributes, "full", or a list of tables, also with weights; ``weighting``:
+    "relative" to what each table could reach alone, or "absolute"; ``floor``: no table of up to so many attributes is
+    worse than in the paper's design with the same epsilon, "all" tables, None, or tables with their least eigenvalue.
+
+    ``matrices`` fixes the transition matrix of single attributes; the design divides what is left of the budget among
+    the others. With matrices for all attributes k and epsilon may be left out.
+    """
+    if not isinstance(schema, Schema):
+        raise SchemaError(
+            f"A schema is needed, not an object of type {type(schema).__name__}; read a file with read_schema."
+        )
+    if design not in DESIGNS:
+        raise TargetError(f"The design '{design}' is unknown. {did_you_mean(str(design), DESIGNS)}")
+    if matrices is not None and not isinstance(matrices, Mapping):
+        raise PlanError("Matrices are given by the name of their attribute: {'sex': matrix}.")
+    noise = None if hide_count is None else _count_noise(hide_count)
+    asked = {"design": design}
+    wanted, least = read_workload(workload), read_floor(floor)
+    given = _matrix_blocks(schema, matrices or {})
+    units = _units_to_design(schema, design, set(given))
+    central = CentralTarget.of(central_epsilon, delta, records, hidden=noise is not None)
+    if not units and k is None and epsilon is None and central is None:
+        check_records(records)
+        designed: list[Block] = []
+    else:
+        whole = central.loosest if central is not None and k is None and epsilon is None else epsilon
+        target = Target.of(records, k, whole, noise.p if noise else None)
+        fixed = list(given.values())
+
+        def design_for(limit: Fraction) -> tuple[list[Block], str | None]:
+            if not units:
+                return [], None
+            if design != "optimal":
+                return list(retention_blocks(units, _SPLITS[design], limit, target, fixed)), None
+            tables = tables_of(wanted, weighting, budget(limit), units, fixed)
+            joint = partial(_units_to_design, schema, "joint", set(given))
+            return optimal_blocks(units, tables, limit, target, fixed, least, lambda: joint()[0])
+
+        limit = target.limit(fixed)
+        designed, problem = (
+            design_for(limit) if central is None else central.meet(design_for, limit, fixed, bool(units))
+        )
+        target.check([*fixed, *designed])
+        if central is not None:
+            central.check([*fixed, *designed])
+        if design == "optimal" and units:
+            asked |= _asked(wanted, weighting, least, problem, lost(designed))
+    blocks = sorted([*given.values(), *designed], key=lambda block: _first(schema, block.units[0]))
+    if k is not None:
+        asked["k"] = _text(k)
+    if epsilon is not None:
+        asked["epsilon"] = _text(epsilon)
+    if central is not None:
+        asked |= {"central_epsilon": _text(cast(Number, central_epsilon)), "delta": repr(float(central.delta))}
+    return Plan(schema, tuple(blocks), int(records), asked, noise)
+
+
+def _matrix_blocks(schema: Schema, matrices: Mapping[str, TransitionMatrix | ArrayLike]) -> dict[str, Matrix]:
+    blocks = {}
+    for name, matrix in matrices.items():
+        attribute = schema.attribute(name)
+        if attribute.role != "randomise":
+            raise PlanError(f"A matrix is given for '{name}', whose role is '{attribute.role}'.")
+        if any(name in bundle.attributes for bundle in schema.bundles):
+            raise PlanError(
+                f"A matrix is given for '{name}', which is in a bundle; a bundle is randomised as one thing."
+            )
+        given = matrix if isinstance(matrix, TransitionMatrix) else TransitionMatrix(matrix)
+        blocks[name] = given.to_block(Unit((name,), (attribute.size,)), MATRIX_WIDTH)
+    return blocks
+
+
+def _units_to_design(schema: Schema, design: str, given: set[str]) -> list[Unit]:
+    if design != "joint":
+        return [unit for unit in schema.units if unit.attributes[0] not in given]
+    names = [attribute.name for attribute in schema.randomised if attribute.name not in given]
+    if not names:
+        return []
+    try:
+        return [schema.unit(names)]
+    except SchemaError as error:
+        problem = str(error)
+    raise TargetError(f"The design 'joint' makes one unit of all attributes: {problem}")
+
+
+def _asked(
+    workload: int | str | Named,
+    weighting: str,
+    floor: int | str | Named | None,
+    problem: str | None,
+    gone: list[tuple[str, ...]],
+) -> dict[str, str]:
+    """What was asked of an optimal design, and what became of it, as a plan file holds it."""
+    texts = {"workload": _table_text(workload), "weighting": weighting, "floor": _table_text(floor)}
+    if problem is not None:
+        texts["fallback"] = problem
+    if gone:
+        texts["lost"] = _table_text(dict.fromkeys(gone, 1.0))
+    return texts
+
+
+def _table_text(value: int | str | Named | None) -> str:
+    if not isinstance(value, dict):
+        return "none" if value is None else str(value)
+    return "; ".join(",".join(table) + (f"={number:g}" if number != 1 else "") for table, number in value.items())
+
+
+def _first(schema: Schema, unit: Unit) -> int:
+    return min(schema.names.index(name) for name in unit.attributes)
+
+
+def _count_noise(hide_count: Number) -> CountNoise:
+    try:
+        return CountNoise(Fraction(repr(float(hide_count))) if isinstance(hide_count, float) else Fraction(hide_count))
+    except (ValueError, TypeError, ZeroDivisionError) as error:
+        if isinstance(error, PlanError):
+            raise
+    raise TargetError(f"hide_count = {hide_count} is not a ratio such as 9/10 or 0.9.")
+
+
+def _text(value: Number) -> str:
+    if isinstance(value, float):
+        return repr(float(value))  # numpy's float64 is a float with another repr
+    if isinstance(value, Fraction):
+        return str(Context(prec=30).divide(Decimal(value.numerator), Decimal(value.denominator)))
+    return str(value)

@@ -1,0 +1,212 @@
+"""Are two attributes related, and how strongly? A test, Cramer's V and mutual information.
+
+All of it is about the population. With p the estimated shares and d = (p_ij - p_i p_j) / sqrt(p_i p_j),
+Pearson's statistic is ``n sum d^2``. Randomisation makes d noisier than sampling alone, and differently
+in every direction; with C its covariance under independence, ``d' C^+ d`` is chi-square distributed on the
+rank of C degrees of freedom. C is that of independent attributes, so no estimate in the cells enters it;
+without randomisation it is a projection over n, and the test is Pearson's.
+
+The noise adds tr C to ``sum d^2`` on average; Cramer's V takes it off again, as Bergsma (2013) does for
+sampling alone. Mutual information is that of the nearest table without negative cells, less the mean of
+what REPEATS repetitions of the release show if the attributes were independent.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._blocks import Counts
+from ..._errors import InputError
+from ..interval import normal_quantile
+from ..reconstruction import Reconstruction
+from ..simplex import nearest
+
+LARGEST = 4096
+"""Cells; the covariance of all of them is held in memory."""
+REPEATS = 200
+RANK = 1e-9
+"""Directions in which the covariance is smaller than this share of its largest are those that cannot vary."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A strength of association: 0 if there is none, with its standard error."""
+
+    value: float
+    standard_error: float
+    largest: float = math.inf
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """(low, high), not below zero and not above the largest there can be."""
+        reach = normal_quantile(level) * self.standard_error
+        return max(self.value - reach, 0.0), min(self.value + reach, self.largest)
+
+
+@dataclass(frozen=True)
+class Association:
+    """The relation of two attributes in the population.
+
+    ``chi_square`` on ``degrees_of_freedom``, its ``p_value`` under independence,
+    ``cramers_v`` (0 to 1) and ``mutual_information`` (nats).
+    """
+
+    attributes: tuple[str, str]
+    chi_square: float
+    degrees_of_freedom: int
+    p_value: float
+    cramers_v: Measure
+    mutual_information: Measure
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [
+                f"{self.attributes[0]} and {self.attributes[1]}: p = {self.p_value:.3g} if they were independent",
+                f"  corrected chi-square {self.chi_square:.4g} on {self.degrees_of_freedom} degrees of freedom",
+                f"  Cramer's V {self.cramers_v.value:.4g} ± {self.cramers_v.standard_error:.2g}",
+                f"  mutual information {self.mutual_information.value:.4g} ± {self.mutual_information.standard_error:.2g} nats",
+            ]
+        )
+
+
+def associate(table: Reconstruction) -> Association:
+    """The association of the two attributes of a table."""
+    pair = _Pair.of(table)
+    from scipy.special import chdtrc
+
+    values, vectors = np.linalg.eigh(pair.covariance)
+    large = values > RANK * values[-1]
+    statistic = float(((vectors[:, large].T @ pair.d) ** 2 / values[large]).sum())
+    freedom = int(large.sum())
+    return Association(
+        attributes=(table.names[0], table.names[1]),
+        chi_square=statistic,
+        degrees_of_freedom=freedom,
+        p_value=float(chdtrc(freedom, statistic)),
+        cramers_v=pair.cramers_v(),
+        mutual_information=_mutual_information(pair.table, pair.independent),
+    )
+
+
+def cramers_v(table: Reconstruction) -> Measure:
+    """Cramer's V of the two attributes of a table."""
+    return _Pair.of(table).cramers_v()
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A table of two attributes beside the table of independent ones: how far cells are off, and the covariance of that."""
+
+    table: Reconstruction
+    independent: Counts
+    smaller: int
+    d: Counts
+    covariance: Counts
+
+    @classmethod
+    def of(cls, table: Reconstruction) -> _Pair:
+        if len(table.names) != 2:
+            raise InputError(f"An association is between two attributes; the table has {len(table.names)}.")
+        first, second = table.names
+        if table.counts.size > LARGEST:
+            raise InputError(
+                f"The table of {first} and {second} has {table.counts.size:,} cells; associations are computed up to "
+                f"{LARGEST:,}. Release with fewer values."
+            )
+        if table.weighted:
+            raise InputError("An association is computed from rows of equal weight; leave out the weights.")
+        about = replace(table, about="population", method="inverse", counts=table.unbiased)
+        n = about.total
+        if n < 2:
+            raise InputError("An association needs at least two rows.")
+        shares = []
+        for name in table.names:
+            single = about.marginal(name)
+            shares.append(nearest(single.counts, n, single.channel.possible) / n)
+        counts = [int((share > 0).sum()) for share in shares]
+        if min(counts) < 2:
+            raise InputError(
+                f"Only one value of '{table.names[counts.index(min(counts))]}' can be told from zero in this release, so nothing "
+                "can be said about how it is related to another attribute."
+            )
+        independent = np.outer(shares[0], shares[1])
+        used = (independent > 0) & about.channel.possible
+        d, covariance = _deviations(about, shares[0], shares[1], independent, used)
+        return cls(about, independent, min(counts) - 1, d, covariance)
+
+    def cramers_v(self) -> Measure:
+        noise, squared = float(np.trace(self.covariance)), float((self.covariance**2).sum())
+        strength = max(float(self.d @ self.d) - noise, 0.0)
+        spread = math.sqrt(max(4 * float(self.d @ self.covariance @ self.d), 0.0) + 2 * squared)
+        value = min(math.sqrt(strength / self.smaller), 1.0)
+        # the error of a root: by its slope, or near zero by the root of the error
+        error = min(spread / (2 * value * self.smaller) if value else math.inf, math.sqrt(spread / self.smaller))
+        return Measure(value, error, 1.0)
+
+
+def _deviations(
+    table: Reconstruction, rows: Counts, columns: Counts, independent: Counts, used: NDArray[np.bool_]
+) -> tuple[Counts, Counts]:
+    """d of every cell that can occur, and its covariance if the attributes were independent."""
+    n, shape = table.total, table.counts.shape
+    shares = table.counts / n
+    d = (shares - np.outer(shares.sum(1), shares.sum(0)))[used] / np.sqrt(independent[used])
+    i, j = np.nonzero(used)
+    weights = np.zeros((len(i), *shape))
+    weights[np.arange(len(i)), i, j] = 1.0
+    weights[np.arange(len(i)), i, :] -= columns[j][:, None]
+    weights[np.arange(len(i)), :, j] -= rows[i][:, None]
+    weights /= (n * np.sqrt(independent[used]))[:, None, None]
+    carried = table.channel.inverse_transpose(weights).reshape(len(i), -1)
+    whole = n * independent
+    people = _spread(table, whole)
+    expected = table.channel.forward(people).ravel()
+    values = weights.reshape(len(i), -1) @ whole.ravel()
+    covariance = (carried * expected) @ carried.T - np.outer(values, values) / n
+    return d, covariance
+
+
+def _spread(table: Reconstruction, counts: Counts) -> Counts:
+    """A table with the extra axes of a matrix block, every cell evenly over what is possible along them."""
+    possible = table.channel.possible_whole.astype(float)
+    extra = tuple(range(counts.ndim, possible.ndim))
+    if not extra:
+        return counts
+    return np.asarray(
+        counts.reshape(*counts.shape, *[1] * len(extra))
+        * possible
+        / np.maximum(possible.sum(extra, keepdims=True), 1.0)
+    )
+
+
+def _mutual_information(table: Reconstruction, independent: Counts) -> Measure:
+    """Of the nearest table without negative cells, less what noise alone would show if there were none.
+
+    The error is the larger of two: that of repetitions from the nearest table, and of those under independence.
+    """
+    draw = np.random.default_rng(0)  # repetitions are a calculation, not a release: the same every time
+    channel, n = table.channel, table.total
+    people = _spread(table, independent)
+
+    def repeated(whole: Counts) -> NDArray[np.float64]:
+        expected = np.maximum(channel.forward(whole), 0.0).ravel()
+        found = []
+        for _ in range(REPEATS):
+            released = draw.multinomial(int(n), expected / expected.sum()).reshape(whole.shape).astype(float)
+            near = nearest(channel.inverse_whole(released), n, channel.possible_whole)
+            found.append(_information(channel.collapse(near)))
+        return np.array(found)
+
+    noise, around = repeated(people), repeated(table.nearest_whole)
+    seen = _information(channel.collapse(table.nearest_whole))
+    return Measure(max(seen - float(noise.mean()), 0.0), max(float(noise.std()), float(around.std())))
+
+
+def _information(counts: Counts) -> float:
+    shares = counts / counts.sum()
+    product = np.outer(shares.sum(1), shares.sum(0))
+    cells = shares > 0
+    return float((shares[cells] * np.log(shares[cells] / product[cells])).sum())

@@ -1,0 +1,68 @@
+"""What number stands for a value, so that means and quantiles can be taken.
+
+Numbers and booleans stand for themselves. A bin is stood for by its middle (for whole numbers, the
+middle of the whole numbers in it); an open bin is taken to be as wide as its neighbour. The label for
+unlisted values and the missing value have no number and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._errors import InputError
+from ..._schema import Attribute, Bins, Listed, Range
+from .conditions import code_of
+
+
+def is_numeric(attribute: Attribute) -> bool:
+    """Whether its values stand for numbers without further saying."""
+    return attribute.type in ("integer", "number", "boolean")
+
+
+def representative(attribute: Attribute, values: Mapping[Any, float | None] | None = None) -> NDArray[np.float64]:
+    """One number per code, NaN where there is none; ``values`` gives or replaces numbers by label; None leaves people out."""
+    numbers = np.full(attribute.size, np.nan)
+    match attribute.domain:
+        case _ if not is_numeric(attribute):
+            if values is None:
+                raise InputError(
+                    f"'{attribute.name}' is of type {attribute.type}; to calculate with it, say which number stands "
+                    "for each value (values = {...}, in Python)."
+                )
+        case Listed(listed):
+            numbers[: len(listed)] = [float(value) for value in listed]  # type: ignore[arg-type]  # numeric by type
+        case Range(low, high):
+            numbers[: high - low + 1] = np.arange(low, high + 1)
+        case Bins() as bins:
+            lows, highs = bin_limits(bins)
+            last = 1.0 if attribute.type == "integer" else 0.0  # [0, 5) holds 0, 1, 2, 3, 4
+            numbers[: len(lows)] = (lows + highs - last) / 2
+    told = np.zeros(attribute.size, bool)
+    for label, number in (values or {}).items():
+        code = code_of(attribute, label)
+        numbers[code], told[code] = np.nan if number is None else float(number), True
+    if not is_numeric(attribute):
+        declared = len(attribute.domain) if attribute.domain is not None else 0
+        if not told[:declared].all():
+            forgotten = attribute.label(int(np.argmin(told[:declared])))
+            raise InputError(
+                f"values must have a number for every value of '{attribute.name}'; '{forgotten}' has none (None leaves it out)."
+            )
+    if np.isnan(numbers).all():
+        raise InputError(f"No value of '{attribute.name}' stands for a number.")
+    return numbers
+
+
+def bin_limits(bins: Bins) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Lower and upper end of each bin; an open one is as wide as its neighbour."""
+    edges = [float(edge) for edge in bins.edges]  # type: ignore[arg-type]  # not dates: checked by the caller
+    if bins.opens_low:
+        edges.insert(0, edges[0] - (edges[1] - edges[0] if len(edges) > 1 else 1.0))
+    if bins.opens_high:
+        edges.append(edges[-1] + (edges[-1] - edges[-2] if len(edges) > 1 else 1.0))
+    array = np.array(edges)
+    return array[:-1], array[1:]

@@ -1,0 +1,106 @@
+"""Quantiles of an attribute whose values stand for numbers, with intervals by Woodruff's idea (1952).
+
+A value x is in the interval of the q-quantile if "a share q of the people lies below x" cannot be rejected:
+``L(x) = (people up to x) - q (all people)`` is a linear function of the table, so it has a standard error,
+and x stays if ``|L(x)|`` is at most z of them. Inside a bin people are taken to be spread evenly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._errors import InputError
+from ..._schema import Bins
+from ..interval import normal_quantile
+from ..reconstruction import Reconstruction
+from .conditions import Where, cells_where
+from .moments import Values, along
+from .numbers import bin_limits
+
+MOST_POINTS = 256
+"""Values at which the distribution function is looked at; with more, they are thinned out evenly."""
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """An estimated quantile: ``value``, ``standard_error`` (a quarter of the 95% interval or so), ``interval(level)``."""
+
+    value: float
+    _limits: Callable[[float], tuple[float, float]] = field(repr=False)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """(low, high)."""
+        return self._limits(level)
+
+    @property
+    def standard_error(self) -> float:
+        """Half the width of the 95% interval over its z."""
+        low, high = self.interval(0.95)
+        return (high - low) / (2 * normal_quantile(0.95))
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def quantile(table: Reconstruction, name: str, q: float, where: Where, values: Values | None = None) -> Quantile:
+    """The value below which a share ``q`` of the people who meet the condition lies."""
+    if not (isinstance(q, (int, float)) and 0 < q < 1):
+        raise InputError(f"A quantile lies between 0 and 1, such as 0.5 for the median; it cannot be {q}.")
+    numbers = along(table, name, values)
+    axis = table.names.index(name)
+    flat = numbers.ravel()
+    order = np.argsort(flat, kind="stable")[: int((~np.isnan(flat)).sum())]
+    group = cells_where(table.attributes, where) & ~np.isnan(numbers)
+    if float((table.counts * group).sum()) <= 0:
+        return Quantile(math.nan, lambda level: (math.nan, math.nan))
+    domain = table.attributes[axis].domain
+    binned = isinstance(domain, Bins) and values is None
+    rank = np.full(len(flat), len(flat))
+    rank[order] = np.arange(len(order))
+    shape = [-1 if i == axis else 1 for i in range(len(table.names))]
+    # how many of the values, in their order, are counted: at each of these L is looked at
+    counted = np.unique(np.linspace(0, len(order), min(len(order) + 1, MOST_POINTS)).astype(int))
+    leads = np.array([group * ((rank < count).astype(float) - q).reshape(shape) for count in counted])
+    observed = _rising((table.counts * leads).reshape(len(leads), -1).sum(1))
+    unbiased = (table.unbiased * leads).reshape(len(leads), -1).sum(1)
+    errors = np.sqrt(table.variances_of(leads))
+    if binned:
+        assert isinstance(domain, Bins)
+        lows, highs = bin_limits(domain)
+        reached = passed = np.append(lows[:1], highs)[counted]
+        chosen = slice(None)
+    else:
+        # a value is reached with its own people, and passed only with those of the next one
+        values_in_order = flat[order]
+        reached = values_in_order[np.maximum(counted - 1, 0)]
+        passed = values_in_order[np.minimum(counted, len(order) - 1)]
+        chosen = slice(1, None)
+    value = _crossing(reached[chosen], observed[chosen], binned)
+
+    def limits(level: float) -> tuple[float, float]:
+        z = normal_quantile(level)
+        # up to the lower limit too few people lie below for certain, from the upper one on too many
+        low = _crossing(reached[chosen], _rising(unbiased + z * errors)[chosen], binned)
+        high = _crossing(passed[::-1], _rising((z * errors - unbiased)[::-1]), binned)
+        return min(low, value), max(high, value)
+
+    return Quantile(value, limits)
+
+
+def _rising(heights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.maximum.accumulate(heights))
+
+
+def _crossing(points: NDArray[np.float64], heights: NDArray[np.float64], between: bool) -> float:
+    """The first point at which ``heights``, which never fall, reach zero; between two points by a straight line."""
+    place = int(np.searchsorted(heights, -1e-9 * max(float(np.abs(heights).max()), 1e-300)))
+    if place == 0 or place >= len(points) or not between:
+        return float(points[min(place, len(points) - 1)])
+    rise = heights[place] - heights[place - 1]
+    part = -heights[place - 1] / rise if rise > 0 else 1.0
+    return float(points[place - 1] + min(max(part, 0.0), 1.0) * (points[place] - points[place - 1]))

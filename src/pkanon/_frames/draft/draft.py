@@ -1,0 +1,147 @@
+"""A schema proposed from a table, for somebody to confirm.
+
+What is proposed was read off the data, so the schema says ``drafted`` and no release made with it may
+claim a guarantee until a person has confirmed that its domains are public knowledge. The notes tell
+what was done and why, in counts; they contain no values.
+
+Few different values are listed, many numbers or dates get round bins; texts and whole numbers that
+differ in every row are an id, other texts with many values are dropped. A table fits its own draft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..._errors import DataError, SchemaError
+from ..._files import write_new
+from ..._schema import Attribute, Schema
+from ..border import guarded, rows
+from ..read import PLAIN, Source, TextFormat, are_names, check_header, open_source
+from .infer import Column, seen, typed
+from .rounding import round_bins, round_dates
+
+MOST_LISTED = 50
+_CLOSE_DATES = 62
+"""Days: dates that span no more are listed; months would hardly divide them."""
+
+HEADER = """\
+# DRAFT. The values below were read off the data. Before this schema protects anybody, somebody must
+# confirm that they are public knowledge, complete, and say nothing about the people in the table:
+# add values that could occur but happen not to, remove or merge rare ones, and give every column a role:
+#   randomise (default) | id (checked to be unique, then dropped) | drop | pass (released as it is, NOT protected)
+# Then change the next line to: domains = "confirmed". Until then a release made with it claims nothing.
+"""
+
+_NEARLY_ALL = 0.98
+"""A column with this share of different values is an id with a few repetitions."""
+
+_NOUNS = {
+    "text": "texts",
+    "integer": "whole numbers",
+    "number": "numbers",
+    "boolean": "truth values",
+    "date": "dates",
+}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A proposed schema, and one sentence about each column."""
+
+    schema: Schema
+    notes: tuple[str, ...]
+
+    def to_toml(self) -> str:
+        """The text of a ``schema.toml`` that says at its top that it is a draft."""
+        return HEADER + self.schema.to_toml()
+
+    def save(self, path: str | Path) -> None:
+        """Write the draft to a file that does not exist yet."""
+        write_new(path, self.to_toml())
+
+
+def draft_schema(table: object, *, text: TextFormat = PLAIN, progress: Callable[[float], None] | None = None) -> Draft:
+    """A schema that fits the table, marked as drafted, and what was done to each column."""
+    source = open_source(table, text)
+    check_header(source, ())
+    _refuse_values_as_names(source)
+    attributes, notes = [], []
+    for column in seen(source, progress):
+        failure = f"Column '{column.name}' cannot be drafted."
+        attribute, note = guarded(failure, _proposed, column.name, guarded(failure, typed, column))
+        attributes.append(attribute)
+        notes.append(f"{column.name}: {note}")
+    if all(attribute.role != "randomise" for attribute in attributes):
+        raise DataError("No column of the table can be proposed for randomising:\n" + "\n".join(notes))
+    return Draft(Schema(attributes, drafted=True), tuple(notes))
+
+
+def _refuse_values_as_names(source: Source) -> None:
+    """A first line with a number or a date in it is a person's row, not a header."""
+    if source.text is not None and not are_names(source.names):
+        raise DataError(
+            f"The first line of {source.text.path} holds a number or a date where a name is expected; it must name the columns."
+        )
+
+
+def _proposed(name: str, column: Column | str) -> tuple[Attribute, str]:
+    """The attribute for a column and the note about it."""
+    if isinstance(column, str):
+        return Attribute(name, role="drop"), f"{column}: dropped"
+    size = len(column.values)
+    if size == 0:
+        return Attribute(name, role="drop"), "no values: dropped"
+    if size == 1 and not column.missing:
+        return Attribute(name, role="drop"), "the same value in every row: dropped"
+    if size == column.rows and column.type in ("text", "integer"):
+        return Attribute(name, role="id", type=column.type), "different in every row: taken as the id"
+    found = f"{size:,} different {_NOUNS[column.type] if size > 1 else _NOUNS[column.type].removesuffix('s')}"
+    if column.type == "text" and size > MOST_LISTED and size >= _NEARLY_ALL * column.rows:
+        note = (
+            'almost different in every row: dropped; if it is the id, give it role = "id", which refuses repeated ones'
+        )
+        return Attribute(name, role="drop"), note
+    if column.type == "text" and size > MOST_LISTED:
+        return Attribute(name, role="drop"), f"{found}: dropped; declare its values to keep it"
+    try:
+        attribute, note = _domain(column)
+    except (SchemaError, OverflowError, ValueError):  # such as bins beyond 64 bits or the year 9999
+        return Attribute(name, role="drop"), f"{found}: dropped; declare its bins to keep it"
+    if column.missing:
+        note += f"; {rows(column.missing, 'have')} none, which is a value of its own"
+    return attribute, f"{found}: {note}"
+
+
+def _domain(column: Column) -> tuple[Attribute, str]:
+    """Listed values, a range, or bins."""
+    name, kind, values = column.name, column.type, column.values
+    common: dict[str, Any] = {
+        "missing": "value" if column.missing else "reject",
+        "missing_values": column.missing_values,
+    }
+    close = kind != "date" or (values[-1] - values[0]).days <= _CLOSE_DATES
+    if len(values) <= MOST_LISTED and close:
+        if kind == "integer" and len(values) > 1 and values[-1] - values[0] == len(values) - 1:
+            return Attribute.ranged(name, values[0], values[-1], **common), "a range"
+        return Attribute(name, values.to_list(), type=kind, **common), "listed"
+    low, high = _middle(column)
+    if kind == "date":
+        bins: dict[str, Any] = {"edges": round_dates(low, high)}
+    else:
+        as_kind = int if kind == "integer" else float
+        rounded = round_bins(low, high, whole=kind == "integer")
+        bins = dict(zip(("start", "stop", "width"), map(as_kind, rounded), strict=True))
+    attribute = Attribute.binned(name, **bins, open="both", type=kind, **common)
+    return attribute, f"{attribute.size - bool(column.missing)} bins, open at both ends"
+
+
+def _middle(column: Column) -> tuple[Any, Any]:
+    """Values with about one row in a hundred below and above, so that outliers do not set the bins."""
+    share = np.cumsum(column.counts.to_numpy()) / column.counts.sum()
+    low, high = (int(np.searchsorted(share, part)) for part in (0.01, 0.99))
+    return (column.values[low], column.values[high]) if low < high else (column.values[0], column.values[-1])

@@ -1,0 +1,39 @@
+"""A table to codes. A new file format is a new kind of source.
+
+source.py     frames of four libraries, text files and Parquet, all read in batches
+textopen.py   delimiter, encoding, compression of a text file;  textfile.py  header, batches, diagnosis
+structure.py  what the bytes of a text file say: quotes, short lines
+check.py      the names of the columns
+convert.py    a column to its declared type
+numbering.py  numbers, dates, truth values to codes;  texts.py  texts to codes;  coder.py  one attribute
+columns.py    what becomes of a column by its role
+encode.py     the whole way
+groups.py     how many rows there are, and in the smallest group of equal ones
+weights.py    a passed column as survey weights
+"""
+
+from .check import are_names, check_header
+from .convert import conversion
+from .encode import Encoded, encode
+from .groups import count_rows, smallest_group
+from .numbering import as_number
+from .source import Kind, Source, open_source
+from .textopen import PLAIN, TextFormat
+from .weights import column_as_weights
+
+__all__ = [
+    "PLAIN",
+    "Encoded",
+    "Kind",
+    "Source",
+    "TextFormat",
+    "are_names",
+    "as_number",
+    "check_header",
+    "column_as_weights",
+    "conversion",
+    "count_rows",
+    "encode",
+    "open_source",
+    "smallest_group",
+]

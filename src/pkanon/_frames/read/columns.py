@@ -1,0 +1,184 @@
+"""What becomes of a column, by its role: coded, checked for repetition, or passed on.
+
+Each kind of column takes its values batch by batch and counts what is wrong with them, so that one
+message can name every column at fault and the number of rows. Columns with the role ``drop`` have no
+object here: nothing ever looks at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ..._schema import Attribute, Codes, Schema, code_dtype
+from ..border import guarded, rows
+from .coder import Coder
+from .convert import Conversion, conversion
+from .numbering import FAULTY, MISSING, UNLISTED
+from .textfile import AS_TEXT, Reading
+
+Missing = Callable[[], NDArray[np.bool_]]
+
+
+class Column(Protocol):
+    """A column that is read."""
+
+    attribute: Attribute
+    reading: Reading
+    """How a text file is asked for it."""
+
+    def conversion(self, dtype: pl.DataType) -> Conversion:
+        """The expressions that prepare a column of this polars type."""
+
+    def take(self, values: pl.Series, how: Conversion, missing: Missing) -> None:
+        """The next rows, converted; ``missing`` tells where nothing was entered."""
+
+    def complaints(self) -> list[str]:
+        """What is wrong with the column after the last row, one sentence each."""
+
+
+def columns_of(schema: Schema, *, released: bool) -> list[Column]:
+    """The columns of a table that are read; a released table has no others."""
+    makers: dict[str, Callable[[Attribute], Column]] = {
+        "randomise": lambda attribute: CodedColumn(attribute, released=released),
+        "pass": PassedColumn,
+    }
+    if not released:
+        makers["id"] = IdColumn
+    return [makers[attribute.role](attribute) for attribute in schema.attributes if attribute.role in makers]
+
+
+class CodedColumn:
+    """A randomised attribute: values to codes."""
+
+    def __init__(self, attribute: Attribute, *, released: bool) -> None:
+        self.attribute = attribute
+        self.coder = Coder(attribute, released)
+        self.reading = self.coder.reading
+        self._pieces: list[Codes] = []
+        self._missing = self._unlisted = self._faulty = 0
+        self._fault, self._fatal = "", False
+
+    def conversion(self, dtype: pl.DataType) -> Conversion:
+        return self.coder.conversion(dtype)
+
+    def take(self, values: pl.Series, how: Conversion, missing: Missing) -> None:
+        marked = self.coder.marked(values, missing)
+        if marked.min(initial=0) < 0:
+            absent, unlisted, faulty = marked == MISSING, marked == UNLISTED, marked == FAULTY
+            self._missing += int(np.count_nonzero(absent))
+            self._unlisted += int(np.count_nonzero(unlisted))
+            if count := int(np.count_nonzero(faulty)):
+                self._faulty += count
+                self._fault, self._fatal = how.fault, self._fatal or how.fatal
+            # Where a code is None the complaints refuse the table, so what stands there instead is never seen.
+            marked[absent] = self.attribute.missing_code or 0
+            marked[unlisted | faulty] = self.coder.other_code or 0
+        self._pieces.append(marked.astype(code_dtype(self.attribute.size)))
+
+    def complaints(self) -> list[str]:
+        found = []
+        column = f"Column '{self.attribute.name}':"
+        if self._missing and self.attribute.missing_code is None:
+            found.append(
+                f'{column} {rows(self._missing, "have")} no value; declare missing = "value" or complete the data.'
+            )
+        if self._faulty and (self.coder.other_code is None or self._fatal):
+            found.append(f"{column} {rows(self._faulty)} {self._fault}; correct the data or the schema.")
+        if self._unlisted and self.coder.other_code is None:
+            way_out = (
+                "this table was not released with this schema."
+                if self.coder.released
+                else 'list it, declare other = "..." for it, name it under missing_values if it means missing, or correct the data.'
+            )
+            found.append(f"{column} {rows(self._unlisted)} a value that the schema does not list; {way_out}")
+        return found
+
+    @property
+    def others(self) -> int:
+        """How many rows held something unlisted and were taken as ``other``."""
+        return self._unlisted + self._faulty if self.coder.other_code is not None else 0
+
+    def codes(self) -> Codes:
+        """All codes, in the order of the rows; to be called once."""
+        pieces, self._pieces = self._pieces, []
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+class _KeptColumn:
+    """A column whose values are kept as they are read, or in its declared type where that is not text."""
+
+    reading = AS_TEXT
+
+    def __init__(self, attribute: Attribute) -> None:
+        self.attribute = attribute
+        self._pieces: list[pl.Series] = []
+        self._faulty = 0
+        self._fault = ""
+
+    def conversion(self, dtype: pl.DataType) -> Conversion:
+        if self.attribute.type == "text":
+            return Conversion(pl.col(self.attribute.name), self._nothing(dtype), "")
+        return conversion(self.attribute.name, dtype, self.attribute.type, self.attribute.missing_values)
+
+    def _nothing(self, dtype: pl.DataType) -> pl.Expr:
+        column = pl.col(self.attribute.name)
+        nothing = column.is_null()
+        if dtype.is_float():
+            nothing |= column.is_nan()
+        if isinstance(dtype, pl.String):
+            nothing |= column.is_in(["", *self.attribute.missing_values])
+        return nothing.fill_null(True)
+
+    def take(self, values: pl.Series, how: Conversion, missing: Missing) -> None:
+        self._pieces.append(values)
+        if how.fault and values.null_count():
+            self._faulty += int(np.count_nonzero(values.is_null().to_numpy() & ~missing()))
+            self._fault = how.fault
+
+    def complaints(self) -> list[str]:
+        if not self._faulty:
+            return []
+        return [f"Column '{self.attribute.name}': {rows(self._faulty)} {self._fault}; correct the data or the schema."]
+
+    def values(self) -> pl.Series:
+        """All values, in the order of the rows."""
+        frames: Sequence[pl.DataFrame] = [piece.to_frame() for piece in self._pieces]
+        mixed = f"Column '{self.attribute.name}' holds values of several types; convert it to one type."
+        return guarded(mixed, pl.concat, frames, how="vertical_relaxed").to_series()
+
+
+class PassedColumn(_KeptColumn):
+    """A column that is released as it is."""
+
+
+class IdColumn(_KeptColumn):
+    """A column that must be there and different in every row."""
+
+    def __init__(self, attribute: Attribute) -> None:
+        super().__init__(attribute)
+        self._missing = 0
+
+    def take(self, values: pl.Series, how: Conversion, missing: Missing) -> None:
+        super().take(values, how, missing)
+        self._missing += int(np.count_nonzero(missing()))
+
+    def complaints(self) -> list[str]:
+        found = super().complaints()
+        name = self.attribute.name
+        if self._missing:
+            found.append(f"The id column '{name}': {rows(self._missing, 'have')} no id; complete them.")
+        if not found and (again := guarded(f"The id column '{name}' cannot be compared.", self._repeated)):
+            found.append(
+                f"The id column '{name}' repeats: {rows(again, 'share')} an id with another; one row per person is "
+                "required: remove or join the repeated rows."
+            )
+        return found
+
+    def _repeated(self) -> int:
+        values = self.values()
+        return 0 if values.n_unique() == len(values) else int(values.is_duplicated().sum())

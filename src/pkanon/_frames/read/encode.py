@@ -1,0 +1,127 @@
+"""A table to codes.
+
+The table is read once, a batch at a time; each batch is converted to the declared types in one polars
+call, numbered, a column to each core, and forgotten. What stays in memory are the codes, one to four
+bytes each, and the columns that are passed on.
+
+A text file is asked for the smallest types that take every declared value, which is fast and refuses
+anything else without saying how much of it there is. Then it is read again as text, to count, or to find that
+the values belong under ``other``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ..._errors import DataError
+from ..._schema import Codes, Schema
+from ..border import Unreadable, guarded
+from .check import check_columns
+from .columns import CodedColumn, Column, PassedColumn, columns_of
+from .convert import Conversion
+from .source import Kind, Source, open_source
+from .textfile import Reading
+from .textopen import PLAIN, TextFormat
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A table as codes: one array per randomised attribute, in the order of the schema.
+
+    ``others`` says which share of the rows was taken as ``other``, where that was any; for the custodian's
+    eyes, never for a release. ``passed`` holds the columns that are released as they are, None if there are none; ``kind`` says
+    which kind of frame came in (a file counts as polars).
+    """
+
+    rows: int
+    codes: dict[str, Codes]
+    passed: pl.DataFrame | None
+    kind: Kind
+    others: dict[str, float] = field(default_factory=dict)
+
+
+def encode(
+    table: object,
+    schema: Schema,
+    *,
+    text: TextFormat = PLAIN,
+    progress: Progress | None = None,
+    released: bool = False,
+) -> Encoded:
+    """The codes of a table; refuses every row and column that does not fit the schema.
+
+    ``table`` is a frame of polars, pandas or pyarrow, a duckdb relation, or the path of a CSV or
+    Parquet file. ``released``: the table is a release, its values are the schema's labels.
+    ``progress`` is called now and then with the share done, from 0 to 1.
+    """
+    source = open_source(table, text)
+    declared = [a.name for a in schema.attributes if not released or a.role in ("randomise", "pass")]
+    check_columns(source, declared)
+    told = _rising(progress)
+    columns = columns_of(schema, released=released)
+    rows = None
+    if source.text is not None:
+        try:
+            rows = _read(source, columns, told, {column.attribute.name: column.reading for column in columns})
+        except Unreadable:
+            columns = columns_of(schema, released=released)  # read again below, as text
+    if rows is None:
+        rows = _read(source, columns, told, None)
+    if rows == 0:
+        raise DataError("The table has no rows.")
+    if complaints := [sentence for column in columns for sentence in column.complaints()]:
+        raise DataError("\n".join(complaints))
+    told(1.0)
+    coded = [column for column in columns if isinstance(column, CodedColumn)]
+    others = {column.attribute.name: column.others / rows for column in coded if column.others}
+    codes = {column.attribute.name: column.codes() for column in coded}
+    kept = [column.values() for column in columns if isinstance(column, PassedColumn)]
+    return Encoded(rows, codes, pl.DataFrame(kept) if kept else None, source.kind, others)
+
+
+def _read(source: Source, columns: list[Column], told: Progress, readings: Mapping[str, Reading] | None) -> int:
+    """Feeds every row to the columns; how many there were."""
+    rows = 0
+    names = [column.attribute.name for column in columns]
+    with ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1)) as pool:  # polars and numpy work without the lock
+        for frame, share in source.batches(names, readings):
+            hows = [column.conversion(frame.schema[name]) for column, name in zip(columns, names)]
+            changes = [how.value.alias(name) for how, name in zip(hows, names) if not how.unchanged]
+            values = guarded("The columns cannot be converted to their types.", frame.with_columns, changes)
+            jobs = [pool.submit(_take, column, values, frame, how) for column, how in zip(columns, hows)]
+            for job in jobs:
+                job.result()
+            rows += frame.height
+            told(share)
+    return rows
+
+
+def _take(column: Column, values: pl.DataFrame, frame: pl.DataFrame, how: Conversion) -> None:
+    name = column.attribute.name
+
+    def missing() -> NDArray[np.bool_]:
+        return frame.select(how.missing).to_series().to_numpy()
+
+    guarded(f"Column '{name}' cannot be read.", column.take, values[name], how, missing)
+
+
+def _rising(progress: Progress | None) -> Progress:
+    """Passes shares on while they rise: a file that is read again does not go back to the start."""
+    reached = 0.0
+
+    def told(share: float) -> None:
+        nonlocal reached
+        if progress is not None and share > reached:
+            reached = share
+            progress(share)
+
+    return told

@@ -1,0 +1,207 @@
+"""A delimited text file: its header, its columns in batches, and why it cannot be read if it cannot.
+
+The first line is the header; fields are quoted as in RFC 4180. Refused, because a reader would
+otherwise lose or bend rows silently: lines shorter or longer than the header (blank ones too, except
+at the very end), quotes that are not closed or stand inside a field, NUL bytes, bytes that are not
+of the encoding, a damaged gzip file.
+
+Two liberties are polars' own: blanks before a number (a number field of blanks only is an empty one)
+and a carriage return at the end of a field are ignored.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from ..._errors import DataError, EnvironmentFailure, InputError
+from ..border import Unreadable, guarded, guarded_as, guarded_steps, rows
+from .structure import PIECE, is_utf8, look, records, separators, stray_quotes, uneven_lines
+from .textopen import TextFormat, separator_of, text_of, without_blank_end
+
+_LIKELY_DELIMITERS = (",", ";", "\t", "|")
+_LONGEST_HEADER = 1 << 24
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How one column of a text file is read: its polars type, and a text that means missing.
+
+    ``takes_anything``: a field that swallowed a line end could pass as a value of this column.
+    """
+
+    dtype: pl.DataType
+    missing_text: str | None = None
+    takes_anything: bool = False
+
+
+AS_TEXT = Reading(pl.String(), takes_anything=True)
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """An existing file. ``data`` is its text in UTF-8 where the file itself cannot be handed to polars."""
+
+    path: Path
+    separator: str
+    delimiter_given: bool
+    data: bytes | None
+
+    def pieces(self) -> Iterator[bytes]:
+        """The text, a piece at a time, without the byte order mark."""
+        with self.path.open("rb") if self.data is None else io.BytesIO(self.data) as stream:
+            if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+                stream.seek(0)
+            while piece := stream.read(PIECE):
+                yield piece
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The fields of the header as they stand there; polars would rename a repeated one."""
+        header = self._header()
+        text = guarded(self._wrong_encoding, header.decode)
+        if not text.strip():
+            raise DataError(f"{self.path} starts with an empty line; its first line must name the columns.")
+        if "\r" in text.removesuffix("\n").removesuffix("\r") and '"' not in text:
+            raise DataError(f"The lines of {self.path} end with a bare carriage return; save it with LF or CRLF ends.")
+        fields = csv.reader(io.StringIO(text, newline=""), delimiter=self.separator, strict=True)
+        return tuple(guarded(f"The header of {self.path} has a quote in the wrong place.", next, fields))
+
+    def _header(self) -> bytes:
+        """The bytes up to the first line end outside quotes."""
+        header = b""
+        for piece in self.pieces():
+            header += piece
+            if b"\0" in piece:
+                raise DataError(self._has_nul)
+            end = header.find(b"\n")
+            while end >= 0 and header.count(b'"', 0, end) % 2:
+                end = header.find(b"\n", end + 1)
+            if end >= 0:
+                return header[: end + 1]
+            if len(header) > _LONGEST_HEADER:
+                raise DataError(f"The header of {self.path} does not end; is a quote left open?")
+        if not header:
+            raise DataError(f"{self.path} is empty.")
+        return header
+
+    @property
+    def likely_delimiter(self) -> str | None:
+        """The delimiter that a header of one field seems to be written with; None when there is nothing odd."""
+        if len(self.names) != 1:
+            return None
+        return next((mark for mark in _LIKELY_DELIMITERS if mark != self.separator and mark in self.names[0]), None)
+
+    def batches(self, readings: Mapping[str, Reading]) -> Iterator[tuple[pl.DataFrame, float]]:
+        """All columns, some rows at a time, each with the share of the file read so far.
+
+        Raises :class:`Unreadable` when polars gives up; :meth:`diagnosis` then says why. Unwanted
+        columns are read too: polars overlooks a long line when some are left out.
+        """
+        names = self.names
+        seen = guarded(f"{self.path} cannot be read.", look, self.pieces())
+        if seen.nul:
+            raise DataError(self._has_nul)
+        careful = seen.quotes and any(readings[name].takes_anything for name in names)
+        if seen.quotes % 2:  # the last one is not closed
+            raise DataError(self._stray_quote)
+        if careful and stray_quotes(self.pieces(), self.separator):
+            raise DataError(self._stray_quote)
+        nulls = {name: reading.missing_text for name, reading in readings.items() if reading.missing_text is not None}
+        lazy = pl.scan_csv(
+            self.path if self.data is None else self.data,
+            has_header=False,
+            skip_rows=1,  # the header has been read; polars would rename its columns
+            schema={name: readings[name].dtype for name in names},
+            separator=self.separator,
+            null_values=nulls or None,
+            glob=False,
+        )
+        failed = f"{self.path} cannot be read."
+        steps = guarded_as(Unreadable, failed, lazy.collect_batches, maintain_order=True)
+        done, total, gaps = 0, self._likely_rows(), 0
+        for frame in guarded_steps(Unreadable, failed, steps):
+            done += frame.height
+            gaps += frame[names[-1]].null_count()
+            yield frame, min(done / total, 1.0)
+        # A signal that somebody else handles makes polars stop early, as if the file ended there. Line ends
+        # inside quotes are rare, and slow to tell from others: they are looked for only if the plain count differs.
+        if done + 1 != seen.lines and not (seen.quotes and done + 1 == records(self.pieces(), self.separator)):
+            if seen.quotes and stray_quotes(self.pieces(), self.separator):
+                raise DataError(self._stray_quote)
+            raise EnvironmentFailure(f"Reading {self.path} stopped before its end; run it again, undisturbed.")
+        # polars overlooks one separator too many at the very end, too.
+        if (seen.last == self.separator or self._may_be_short(done, gaps)) and (problem := self._uneven()) is not None:
+            raise DataError(problem)
+
+    def _may_be_short(self, count: int, gaps: int) -> bool:
+        """Whether a line may have been filled up with nulls; then the last column has gaps."""
+        if not gaps or len(self.names) == 1:
+            return False
+        return separators(self.pieces(), self.separator) != (len(self.names) - 1) * (count + 1)
+
+    def _likely_rows(self) -> float:
+        """The number of rows, judged by the first piece."""
+        size = self.path.stat().st_size if self.data is None else len(self.data)
+        first = next(self.pieces())
+        return max(size * first.count(b"\n") / len(first), 1.0)
+
+    def diagnosis(self) -> str:
+        """Why polars gave up, as far as the bytes tell."""
+        if not is_utf8(self.pieces()):
+            return self._wrong_encoding
+        if stray_quotes(self.pieces(), self.separator):
+            return self._stray_quote
+        return self._uneven() or f"{self.path} cannot be read as a table."
+
+    def _uneven(self) -> str | None:
+        width = len(self.names)
+        short, long = uneven_lines(self.pieces(), self.separator, width)
+        if short:
+            return (
+                f"{self.path}: {rows(short, 'have')} fewer fields than the header, which has {width}; "
+                "complete them (a missing value is an empty field) or delete blank lines."
+            )
+        if long:
+            return (
+                f"{self.path}: {rows(long, 'have')} more fields than the header, which has {width}; "
+                "put fields that contain the delimiter in quotes."
+            )
+        return None
+
+    @property
+    def _has_nul(self) -> str:
+        return f"{self.path} has NUL bytes: it is no text, or it is UTF-16; then pass encoding='utf-16' (--encoding)."
+
+    @property
+    def _wrong_encoding(self) -> str:
+        return f"{self.path} is not UTF-8 text; pass its encoding, for example encoding='latin-1' (--encoding)."
+
+    @property
+    def _stray_quote(self) -> str:
+        return (
+            f"{self.path} has a quote that is not closed or stands inside a field; "
+            'put such a field in quotes and double every quote in it ("").'
+        )
+
+
+def open_text(path: Path, text: TextFormat) -> TextFile:
+    """The text file at ``path``; its header has been read."""
+    separator = separator_of(path, text)
+    try:
+        data = text_of(path, text)
+    except OSError as error:
+        reason = error.strerror
+    else:
+        reason = None
+    if reason is not None:
+        raise InputError(f"Cannot read {path}: {reason}.")
+    file = TextFile(path, separator, text.delimiter is not None, data)
+    return replace(file, data=without_blank_end(path, data)) if len(file.names) > 1 else file

@@ -1,0 +1,108 @@
+"""Opening a delimited text file: which delimiter, which encoding, compressed or not.
+
+gzip and encodings other than UTF-8 are undone in memory, never in a temporary file: nobody's data is
+left on a disk. A plain UTF-8 file is not touched here; polars maps it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..._errors import DataError, InputError
+from ..border import guarded
+from .structure import PIECE
+
+TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
+_TAB_SUFFIXES = (".tsv", ".tab")
+_GZIP = b"\x1f\x8b"
+_BLANK_LINES = re.compile(rb"\n(\r?\n)+\Z")
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a text file is written; None: the delimiter by its name (.tsv and .tab: tab), UTF-8."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+
+
+PLAIN = TextFormat()
+
+
+def plain_suffix(path: Path) -> str:
+    """The suffix that names the format, without ``.gz``, in small letters."""
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def separator_of(path: Path, text: TextFormat) -> str:
+    """The character between fields."""
+    mark = text.delimiter
+    if mark is None:
+        return "\t" if plain_suffix(path) in _TAB_SUFFIXES else ","
+    mark = "\t" if mark == "\\t" else mark  # what a shell passes on when somebody types '\t'
+    if len(mark) != 1 or not mark.isascii() or mark in '"\n\r\0' or mark.isalnum():
+        raise InputError("A delimiter is one ASCII character such as ',', ';', '|' or a tab ('\\t').")
+    return mark
+
+
+def text_of(path: Path, text: TextFormat) -> bytes | None:
+    """The text in UTF-8 where it had to be unpacked or recoded; None: the file itself is the text."""
+    codec = _codec(text.encoding)
+    with path.open("rb") as stream:
+        zipped = stream.read(2) == _GZIP
+    if path.suffix.lower() == ".gz" and not zipped:
+        raise DataError(f"{path} is called .gz but is not a gzip file.")
+    if not zipped and codec is None:
+        return None
+    data = path.read_bytes()
+    if zipped:
+        data = guarded(f"{path} is a damaged or incomplete gzip file.", gzip.decompress, data)
+    if codec is None:
+        return data
+    return guarded(f"{path} is not text in the encoding {text.encoding}.", _recoded, data, codec)
+
+
+def without_blank_end(path: Path, data: bytes | None) -> bytes | None:
+    """The text without blank lines at its very end; None: there are none and the file itself is the text.
+
+    Only for files of several columns: in a file of one, a blank line is a missing value.
+    """
+    if data is None:
+        with path.open("rb") as stream:
+            stream.seek(max(path.stat().st_size - 8, 0))
+            tail = stream.read()
+        if not _BLANK_LINES.search(tail):
+            return None
+        data = path.read_bytes()
+    return data.rstrip(b"\r\n") + b"\n" if _BLANK_LINES.search(data[-8:]) else data
+
+
+def _codec(encoding: str | None) -> codecs.CodecInfo | None:
+    """How to decode; None where nothing has to be done because the text is UTF-8 already."""
+    if encoding is None:
+        return None
+    found: codecs.CodecInfo | None = None
+    try:
+        found = codecs.lookup(encoding)
+        "".encode(encoding)  # refuses codecs that do not make text, such as zlib
+    except (LookupError, ValueError):
+        found = None
+    if found is None:
+        raise InputError(f"The encoding '{encoding}' is unknown; try utf-8, latin-1, cp1252 or utf-16.")
+    return None if found.name in ("utf-8", "utf-8-sig", "ascii") else found
+
+
+def _recoded(data: bytes, codec: codecs.CodecInfo) -> bytes:
+    decoder = codec.incrementaldecoder("strict")
+    text = bytearray()
+    for start in range(0, len(data), PIECE):
+        text += decoder.decode(data[start : start + PIECE]).encode()
+    text += decoder.decode(b"", final=True).encode()
+    return bytes(text)

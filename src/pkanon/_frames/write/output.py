@@ -1,0 +1,97 @@
+"""The released table out again: as the kind of frame that came in, or to a file.
+
+CSV: UTF-8, comma, line feeds, quotes where needed, a missing value is an empty field. Parquet: zstd;
+texts and bins are dictionaries, which R reads as factors and pandas as categories. What fails here is
+the disk, not the table.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..._errors import EnvironmentFailure
+from ..border import FOREIGN, guarded
+from ..read import Kind
+
+
+def as_kind(frame: pl.DataFrame, kind: Kind) -> object:
+    """The table as a polars or pandas DataFrame, a pyarrow Table, or a duckdb relation (default connection).
+
+    The library is imported here: whoever passed in one of its tables has it.
+    """
+    if kind != "polars" and importlib.util.find_spec(kind) is None:
+        raise EnvironmentFailure(f"The package {kind} is not installed here; install it, or take polars.")
+    return guarded(f"The table cannot be turned into one of {kind}; save it instead.", _MAKERS[kind], frame)
+
+
+def _pandas(frame: pl.DataFrame) -> Any:
+    try:
+        return frame.to_pandas()
+    except ImportError:
+        pass  # polars needs pyarrow for it
+    pandas: Any = importlib.import_module("pandas")
+    return pandas.DataFrame({name: _pandas_column(pandas, frame[name]) for name in frame.columns})
+
+
+def _pandas_column(pandas: Any, column: pl.Series) -> Any:
+    if isinstance(column.dtype, pl.Enum):
+        codes = column.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        return pandas.Categorical.from_codes(codes, categories=column.dtype.categories.to_list())
+    if column.dtype.is_numeric():
+        return column.to_numpy()  # nulls become NaN, as with pyarrow
+    return pandas.Series(column.to_list(), dtype=None if len(column) else object)
+
+
+def write_csv(frame: pl.DataFrame, path: str | Path) -> None:
+    """Writes a CSV file; an existing one is replaced."""
+    _written(lambda: frame.lazy().sink_csv(path), path)
+    tail = frame.tail(1).write_csv(include_header=False).encode()
+    with open(path, "rb") as file:
+        file.seek(max(os.path.getsize(path) - len(tail), 0))
+        if file.read() != tail:
+            raise EnvironmentFailure(_STOPPED.format(path=path))
+
+
+def write_parquet(
+    frame: pl.DataFrame, path: str | Path, metadata: Mapping[str, str], types: Mapping[str, pl.DataType] | None = None
+) -> None:
+    """Writes a Parquet file, columns cast to ``types``, with ``metadata`` among the metadata of the file."""
+    casts = [pl.col(name).cast(dtype) for name, dtype in (types or {}).items()]
+    _written(lambda: frame.lazy().with_columns(casts).sink_parquet(path, metadata=dict(metadata)), path)
+    written = -1
+    with suppress(*FOREIGN):
+        written = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
+    if written != frame.height:
+        raise EnvironmentFailure(_STOPPED.format(path=path))
+
+
+_STOPPED = "Writing {path} stopped before its end; run it again, undisturbed."
+"""A signal that somebody else handles makes polars stop early, as if all were done."""
+
+_MAKERS: dict[str, Callable[[pl.DataFrame], Any]] = {
+    "polars": lambda frame: frame,
+    "pandas": _pandas,
+    "pyarrow": lambda frame: frame.to_arrow(),
+    "duckdb": lambda frame: importlib.import_module("duckdb").from_arrow(frame),
+}
+
+
+def _written(write: Callable[[], None], path: str | Path) -> None:
+    reason = ""
+    try:
+        write()
+        return
+    except FOREIGN as error:
+        # The text of an error may quote a value; the number of a system error cannot.
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        reason = os.strerror(int(number[1])) if number else "the file format or the disk does not take it"
+    raise EnvironmentFailure(f"Cannot write {path}: {reason}.")

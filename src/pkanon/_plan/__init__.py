@@ -1,0 +1,57 @@
+"""A plan, and what is said about it before any data exist.
+
+plan.py     schema, units, blocks, record count, what was asked for; plan.json in and out
+privacy.py  k and epsilon, read from the integers of the blocks;  central/  the same for the shuffled release as a whole
+numbers.py  numbers as people ask for them
+predict.py  the error of a cross-tabulation
+explain.py  what is done and promised, in sentences;  composition.py  several releases of one table
+"""
+
+from .central import Central, central_epsilon, checked_delta
+from .composition import Composition, compose
+from .explain import promises, void_reasons
+from .numbers import Number, exact
+from .plan import LARGEST_RECORDS, CountNoise, Plan, parse_plan, read_plan
+from .predict import Prediction
+from .privacy import (
+    epsilon_of,
+    exact_k,
+    exp_below,
+    float_below,
+    hidden_count_ratio,
+    k_of,
+    log_above,
+    round_down,
+    round_up,
+    total_anonymity_ratio,
+    total_epsilon_ratio,
+)
+
+__all__ = [
+    "LARGEST_RECORDS",
+    "Central",
+    "Composition",
+    "CountNoise",
+    "Number",
+    "Plan",
+    "Prediction",
+    "central_epsilon",
+    "checked_delta",
+    "compose",
+    "epsilon_of",
+    "exact",
+    "exact_k",
+    "exp_below",
+    "float_below",
+    "hidden_count_ratio",
+    "k_of",
+    "log_above",
+    "parse_plan",
+    "promises",
+    "read_plan",
+    "round_down",
+    "round_up",
+    "total_anonymity_ratio",
+    "total_epsilon_ratio",
+    "void_reasons",
+]

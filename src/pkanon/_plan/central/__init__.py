@@ -1,0 +1,21 @@
+"""Central (eps, delta) of a shuffled release: the privacy of the whole table (docs/theory.md 9).
+
+whole.py     what a plan states
+upper.py     the bound from above that is claimed: the privacy blanket
+pairs.py     which pairs of records can be the worst, and the law of their ratio;  positive.py  its mean positive part
+lower.py     what two real neighbouring tables give away: a bound from below
+"""
+
+from .upper import LARGEST_UNITS, central_delta, central_epsilon, central_lower, default_delta
+from .whole import Central, central, checked_delta
+
+__all__ = [
+    "LARGEST_UNITS",
+    "Central",
+    "central",
+    "central_delta",
+    "central_epsilon",
+    "central_lower",
+    "checked_delta",
+    "default_delta",
+]

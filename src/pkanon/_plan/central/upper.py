@@ -1,0 +1,216 @@
+"""Central (eps, delta) of a shuffled release, from above and from below (docs/theory.md 9).
+
+Rows are randomised independently by a plan, then shuffled; the number of rows is public and neighbouring tables differ
+in one record. The upper bound is the privacy blanket of Balle, Bell, Gascon and Nissim (2019): ``delta(eps)`` is at most the
+largest ``(1/n) E[(sum over i <= M of (a_i - e^eps b_i))_+]`` over pairs of rows, M binomial(n, gamma).
+
+    pairs.py     which pairs can be the worst, and the law of (a, b) for each
+    positive.py  the mean positive part of the sum, from above
+    lower.py     what two real neighbouring tables give away: a bound from below
+
+Every numerical step errs upwards (downwards in lower.py). The result is a property of the plan and of the number of rows
+released; whether a delta is small enough to mean anything (below 1/n) is for the caller to say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..._blocks import Block
+from ..._errors import TargetError
+from ..privacy import log_above, total_epsilon_ratio
+from .lower import central_lower as _lower
+from .pairs import Blanket, Law, Vector
+from .positive import positive_part
+
+__all__ = ["LARGEST_UNITS", "central_delta", "central_epsilon", "central_lower", "default_delta"]
+
+LARGEST_UNITS = 12
+_EXACT = 1000
+"""Atoms up to which the law of a single pair is used as it is."""
+_SPACING = 0.03
+"""Distance of neighbouring nodes, relative to |x|: splitting adds at most 0.03^2 / 4 of the variance, 1e-4 of eps."""
+_NEGLIGIBLE, _HOPELESS = 1e-9, 150.0
+"""A local eps that floats can tell from 0, and whose square they can hold; others are returned as they are."""
+_PRECISION = 1e-6
+"""How closely the search encloses eps, relative to it."""
+
+
+def default_delta(records: int) -> float:
+    """1/(10 n): far enough below 1/n that giving away one person's row whole is not private."""
+    _check_records(records)
+    return 1 / (10 * records)
+
+
+def central_epsilon(blocks: Sequence[Block], records: int, delta: float) -> float:
+    """The smallest eps for which (eps, delta) is proved here, rounded up; never above the local eps, which may be infinite."""
+    _check(blocks, records)
+    if not 0 < delta < 1:
+        raise TargetError(f"delta = {delta}: it must lie between 0 and 1, both excluded.")
+    local = log_above(total_epsilon_ratio(blocks))
+    if not _NEGLIGIBLE < local < _HOPELESS:
+        return local
+    blanket = Blanket.of(blocks)
+    # delta of each pair falls as eps grows: a pair that is met at some eps stays met at every larger one.
+    epsilon = 0.0
+    watch = _Watch(blanket, records, epsilon)
+    for law in blanket.laws():
+        if watch.delta(law, delta) > delta:
+            epsilon = _search(law, blanket, records, delta, epsilon, local)
+            if epsilon >= local:
+                return local
+            watch = _Watch(blanket, records, epsilon)
+            watch.delta(law, 0.0)
+    return min(epsilon, local)
+
+
+def central_delta(blocks: Sequence[Block], records: int, epsilon: float) -> float:
+    """A number not below the delta of (``epsilon``, delta); 1 where a value can tell for sure what it was."""
+    _check(blocks, records)
+    if not epsilon >= 0:
+        raise TargetError(f"epsilon = {epsilon}: it must not be negative.")
+    local = log_above(total_epsilon_ratio(blocks))
+    if epsilon >= local:
+        return 0.0 if local < math.inf else 1.0
+    if not _NEGLIGIBLE < local < _HOPELESS:
+        return min(2 * local, 1.0)  # at most e^local - 1
+    blanket = Blanket.of(blocks)
+    watch, worst = _Watch(blanket, records, epsilon), 0.0
+    for law in blanket.laws():
+        worst = max(worst, watch.delta(law, worst))
+    return min(worst, 1.0)
+
+
+def central_lower(blocks: Sequence[Block], records: int, delta: float) -> float:
+    """An eps below which (eps, delta) is false, so that the distance to :func:`central_epsilon` can be seen.
+
+    0 where nothing better is cheap, which is so from 9 units on, or with large matrices.
+    """
+    _check(blocks, records)
+    if not 0 < delta < 1:
+        raise TargetError(f"delta = {delta}: it must lie between 0 and 1, both excluded.")
+    return min(_lower(blocks, records, delta), log_above(total_epsilon_ratio(blocks)))
+
+
+def _check(blocks: Sequence[Block], records: int) -> None:
+    _check_records(records)
+    units = sum(len(block.units) for block in blocks)
+    if not 1 <= units <= LARGEST_UNITS:
+        raise TargetError(
+            f"The plan has {units} units; a central epsilon is computed for 1 to {LARGEST_UNITS}. Bundle some attributes."
+        )
+
+
+def _check_records(records: int) -> None:
+    if records < 2:
+        raise TargetError(f"records = {records}: shuffling hides nothing unless there are at least 2 records.")
+
+
+def _search(law: Law, blanket: Blanket, records: int, delta: float, low: float, local: float) -> float:
+    """An eps at which the bound for this pair is at most ``delta``, given that it is not at ``low``.
+
+    Regula falsi (Illinois) on sqrt(-log delta), which is nearly linear in eps, as for a normal sum.
+    """
+
+    def height(epsilon: float) -> float:
+        reached = _Watch(blanket, records, epsilon).delta(law, delta)
+        return math.sqrt(-math.log(min(max(reached, 1e-300), 1.0)))
+
+    goal = math.sqrt(-math.log(delta)) * (1 + 1e-12)  # above what rounding the root and the logarithm can do
+    high, below, above = local, height(low) - goal, 26.3 - goal  # sqrt(-log 1e-300) = 26.3
+    side = 0
+    for _ in range(200):
+        if high - low <= _PRECISION * high or not above > 0 > below:
+            break
+        middle = low - below * (high - low) / (above - below)
+        # never closer to an end than a part of the precision asked for
+        margin = min(_PRECISION / 4 * high, (high - low) / 4)
+        middle = min(max(middle, low + margin), high - margin)
+        now = height(middle)
+        if now >= goal:
+            high, above = middle, now - goal
+            below /= 2 if side == 1 else 1
+            side = 1
+        else:
+            low, below = middle, now - goal
+            above /= 2 if side == -1 else 1
+            side = -1
+    # A little room for pairs that are worse by rounding errors only.
+    return min(high * (1 + 30 * _PRECISION), local) if blanket.pairs > 1 else high
+
+
+@dataclass
+class _Watch:
+    """Pairs at one eps. It remembers what it has bounded, so as to skip pairs that are no worse.
+
+    A law whose summand is smaller in convex order has the smaller bound. All have the same mean, so the order is that of
+    ``c -> E[(X - c)_+]``; if that is exceeded by at most s anywhere, then ``E[S_+]`` is by at most n gamma s (replace the
+    summands one by one: the second derivative of a mean of positive parts has mass 1). Laws are put on common nodes by
+    a split between neighbours that keeps the mean, where the comparison is finite and exact.
+    """
+
+    blanket: Blanket
+    records: int
+    epsilon: float
+    nodes: Vector | None = None
+    known: list[tuple[Vector, float]] = field(default_factory=list)
+
+    def delta(self, law: Law, enough: float) -> float:
+        """A bound for this pair; if it is no more than ``enough``, perhaps not the best one."""
+        factor = math.exp(self.epsilon)
+        x, size, p = law.a - factor * law.b, law.a + factor * law.b, law.p
+        if x.max() <= 0 or (self.blanket.pairs == 1 and len(x) <= _EXACT):
+            return self._bound(x, p, size, enough)
+        if self.nodes is None:
+            first = self.blanket.first
+            scale = math.sqrt(float(first.p @ (first.a - factor * first.b) ** 2))
+            # the floor is for plans whose first pair cannot be told apart
+            self.nodes = _nodes(factor, self.blanket.ratio, max(scale, 1e-4 * (self.blanket.ratio - 1)))
+        weights = _split(x, p, self.nodes)
+        curve = _excess(self.nodes, weights)
+        # sums of positive numbers: off by at most as many last bits as there are terms
+        noise = self.blanket.gamma * len(self.nodes) * 2.0**-52 * float(curve.max())
+        for other, reached in self.known:
+            slack = self.blanket.gamma * max(float((curve - other).max()), 0.0) + noise
+            if reached + slack <= enough:
+                return reached + slack
+        used = weights > 0
+        sizes = _split(x, p * size, self.nodes)[used] / weights[used]
+        reached = self._bound(self.nodes[used], weights[used], sizes, enough)
+        if len(self.known) < 16:
+            self.known.append((curve, reached))
+        return reached
+
+    def _bound(self, x: Vector, p: Vector, size: Vector, enough: float) -> float:
+        n = self.records
+        return positive_part(x, p, size, self.blanket.gamma, n, enough * n * (1 - 1e-9)) / n * (1 + 1e-12)
+
+
+def _nodes(factor: float, ratio: float, scale: float) -> Vector:
+    """Where X = a - factor b may be put: dense near 0, then in constant proportion, from end to end."""
+    low, high = 1 - factor * ratio, ratio - factor
+    unit = 0.3 * scale
+    first, last = math.asinh(low / unit) / _SPACING, math.asinh(high / unit) / _SPACING
+    inner = unit * np.sinh(_SPACING * np.arange(math.ceil(first) + 1, math.floor(last)))
+    return np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]])
+
+
+def _split(x: Vector, p: Vector, nodes: Vector) -> Vector:
+    """Move each atom to the two nodes beside it, so that its mean stays."""
+    right = np.clip(np.searchsorted(nodes, x), 1, len(nodes) - 1)
+    share = np.clip((x - nodes[right - 1]) / (nodes[right] - nodes[right - 1]), 0.0, 1.0)
+    return np.asarray(
+        np.bincount(right, p * share, len(nodes)) + np.bincount(right - 1, p * (1 - share), len(nodes)), float
+    )
+
+
+def _excess(nodes: Vector, p: Vector) -> Vector:
+    """E[(X - c)_+] at every node c >= 0, E[(c - X)_+] at the others: they differ by c - E X, and this one is smaller."""
+    beyond, until = np.cumsum(p[::-1])[::-1], np.cumsum(p)
+    right = np.append(np.cumsum((beyond[1:] * np.diff(nodes))[::-1])[::-1], 0.0)
+    left = np.append(0.0, np.cumsum(until[:-1] * np.diff(nodes)))
+    return np.where(nodes >= 0, right, left)

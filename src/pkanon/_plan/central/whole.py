@@ -1,0 +1,44 @@
+"""The differential privacy of a shuffled release as a whole, as a plan states it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..._blocks import Block
+from ..._errors import TargetError
+from ..numbers import exact
+from ..privacy import round_up
+from .upper import central_epsilon, central_lower, default_delta
+
+
+@dataclass(frozen=True)
+class Central:
+    """The differential privacy of a shuffled release as a whole: (``epsilon``, ``delta``); no proof can go below ``lower``."""
+
+    epsilon: float
+    delta: float
+    lower: float
+
+    def __str__(self) -> str:
+        return f"central epsilon at most {round_up(self.epsilon)} at delta = {self.delta!r} (at least {math.floor(self.lower * 1e4) / 1e4})"
+
+
+def central(blocks: Sequence[Block], records: int, delta: float | None) -> Central:
+    """(epsilon, delta) of the release of so many records, from above, with a bound from below."""
+    chosen = checked_delta(delta, records)
+    return Central(central_epsilon(blocks, records, chosen), chosen, central_lower(blocks, records, chosen))
+
+
+def checked_delta(delta: object, records: int) -> float:
+    """Delta as it was asked for, or the default."""
+    if delta is None:
+        return default_delta(records)
+    chosen = float(exact(delta, "delta", up=False))
+    if not 0 < chosen < 1 / records:
+        raise TargetError(
+            f"delta = {delta}: it must be above 0 and below 1/records = {1 / records:.3g}, or giving away one whole row "
+            "would count as private."
+        )
+    return chosen

@@ -1,0 +1,62 @@
+"""Several releases of the same table (docs/theory.md 9).
+
+eps adds up. Rows of independent releases, each redrawn and reshuffled, cannot be joined: what the
+others reveal is only more knowledge about the table, and k holds whatever the adversary knows. So
+each release keeps its own k and the smallest counts. Releases whose rows can be joined (the same
+order, an id) are one release of all their columns: AR multiplies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .._errors import InputError
+from .plan import Plan
+from .privacy import exact_k, float_below, log_above, round_down, round_up
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What holds for all releases together: k rounded down, eps rounded up.
+
+    ``void`` lists what takes the guarantee of a plan away; then nothing is claimed and k and epsilon are None.
+    With a hidden record count k is for the public lower bound on the rows; each certificate states its own.
+    """
+
+    k: float | None
+    epsilon: float | None
+    linked: bool
+    void: tuple[str, ...] = ()
+
+    @property
+    def k_text(self) -> str:
+        """k as it may be printed: rounded down."""
+        return "none" if self.k is None else round_down(Fraction(self.k))
+
+    @property
+    def epsilon_text(self) -> str:
+        """eps as it may be printed: rounded up."""
+        return "none" if self.epsilon is None else round_up(self.epsilon)
+
+
+def compose(plans: Sequence[Plan], *, linked: bool = False) -> Composition:
+    """k and eps of releasing the same table once with each plan.
+
+    ``linked`` says that rows of different releases can be joined.
+    """
+    if not plans:
+        raise InputError("Give at least one plan.")
+    if void := tuple(dict.fromkeys(reason for plan in plans for reason in plan.void_reasons)):
+        return Composition(None, None, linked, void)
+    ratios = [plan.epsilon_ratio for plan in plans]
+    bounded = [ratio for ratio in ratios if ratio is not None]
+    epsilon = log_above(math.prod(bounded, start=Fraction(1))) if len(bounded) == len(ratios) else math.inf
+    if linked:
+        joined = math.prod((plan.anonymity_ratio for plan in plans), start=Fraction(1))
+        k = exact_k(joined, min(plan.records for plan in plans))
+    else:
+        k = min(plan.k_for(plan.records) for plan in plans)
+    return Composition(float_below(k), epsilon, linked)

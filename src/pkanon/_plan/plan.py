@@ -1,0 +1,276 @@
+"""A plan: exactly what will be done to a table, fixed before any data is seen.
+
+A published plan never changes meaning. Its file holds integers and texts, no floats; unknown keys,
+kinds and versions are refused, because they might change what the plan promises; the digest is over
+the canonical text of the plan as it is written here. ``approx`` entries are for readers without our
+code: they are computed anew and never read.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import _files
+from .._blocks import Block, block_from_json
+from .._errors import InputError, PlanError, TargetError
+from .._files import write_new
+from .._schema import Attribute, Schema, Unit
+from . import privacy as _privacy
+from .explain import explain, void_reasons
+from .predict import Prediction, predict
+
+if TYPE_CHECKING:
+    from .central import Central
+
+FORMAT = "pkanon-plan/1"
+LARGEST_RECORDS = 2**53
+"""Record counts are written as JSON numbers, which other languages read as doubles."""
+
+
+@dataclass(frozen=True)
+class CountNoise:
+    """Hide the record count: the released count is off by a two-sided geometric draw (docs/theory.md 10)."""
+
+    p: Fraction
+
+    def __post_init__(self) -> None:
+        if not 0 < self.p < 1:
+            raise PlanError(f"The record count is hidden with a p between 0 and 1, not {self.p}.")
+        if self.p.denominator > 10**6:
+            raise PlanError(
+                "The p that hides the record count must be a ratio of integers up to 1,000,000, such as 9/10."
+            )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Schema, blocks and record count: everything that decides what a release promises.
+
+    ``schema`` holds the attributes; which of them form one unit is up to the blocks. ``records`` is
+    the number of rows the plan was made for, or with ``count_noise`` a public lower bound on it.
+    ``asked`` records the design and the targets as they were asked for.
+    """
+
+    schema: Schema
+    blocks: tuple[Block, ...]
+    records: int
+    asked: Mapping[str, str] = field(default_factory=dict)
+    count_noise: CountNoise | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", Schema(self.schema.attributes, drafted=self.schema.drafted))
+        object.__setattr__(self, "blocks", tuple(self.blocks))
+        object.__setattr__(self, "asked", dict(self.asked))
+        if type(self.records) is not int or not 1 <= self.records <= LARGEST_RECORDS:
+            raise PlanError(f"records = {self.records}: a plan is for 1 to 2^53 records.")
+        planned = sorted(name for block in self.blocks for name in block.attributes)
+        declared = sorted(attribute.name for attribute in self.schema.randomised)
+        if planned != declared:
+            raise PlanError("The blocks of a plan must cover every attribute to randomise exactly once.")
+        for unit in self.units:
+            if unit.sizes != tuple(self.schema.attribute(name).size for name in unit.attributes):
+                raise PlanError(f"{unit} has other sizes in the plan's units than in its attributes.")
+
+    @cached_property
+    def units(self) -> tuple[Unit, ...]:
+        """The units of all blocks, in the order of the blocks."""
+        return tuple(unit for block in self.blocks for unit in block.units)
+
+    @cached_property
+    def anonymity_ratio(self) -> Fraction:
+        """AR of the whole plan, exactly."""
+        return _privacy.total_anonymity_ratio(self.blocks)
+
+    @cached_property
+    def epsilon_ratio(self) -> Fraction | None:
+        """e^eps of the whole plan, exactly; None when nothing bounds it."""
+        return _privacy.total_epsilon_ratio(self.blocks)
+
+    def k_for(self, records: int) -> Fraction:
+        """k exactly, when ``records`` rows are released."""
+        return _privacy.exact_k(self.anonymity_ratio, records)
+
+    @property
+    def k(self) -> float:
+        """k for the planned number of records, rounded down."""
+        return _privacy.float_below(self.k_for(self.records))
+
+    @property
+    def epsilon(self) -> float:
+        """eps, rounded up: neighbours differ in one record and the record count is public."""
+        return _privacy.log_above(self.epsilon_ratio)
+
+    @property
+    def k_text(self) -> str:
+        """k as it may be printed: rounded down."""
+        return _privacy.round_down(self.k_for(self.records))
+
+    @property
+    def epsilon_text(self) -> str:
+        """eps as it may be printed: rounded up."""
+        return _privacy.round_up(self.epsilon)
+
+    @property
+    def epsilon_unbounded(self) -> float | None:
+        """eps when neighbours differ by one record more or less; None unless the count is hidden."""
+        if self.count_noise is None:
+            return None
+        if self.epsilon_ratio is None:
+            return math.inf
+        return _privacy.log_above(self.epsilon_ratio * _privacy.hidden_count_ratio(self.count_noise.p, self.records))
+
+    @property
+    def rho(self) -> dict[str, float | None]:
+        """The eigenvalue of each attribute alone: as if its values were kept with this probability, else drawn uniformly.
+
+        Of an optimal design at small epsilon it can be negative; None where a general matrix has none.
+        """
+        by_name = {name: block.rho(name) for block in self.blocks for name in block.attributes}
+        return {attribute.name: by_name[attribute.name] for attribute in self.schema.randomised}
+
+    @property
+    def data_dependent(self) -> bool:
+        """Whether any block was computed from the private table."""
+        return any(block.data_dependent for block in self.blocks)
+
+    @property
+    def void_reasons(self) -> list[str]:
+        """What in the plan itself takes every guarantee away, a sentence each; empty if nothing does."""
+        return void_reasons(self)
+
+    def predict(self, *attributes: str) -> Prediction:
+        """The error of the cross-tabulation of ``attributes``, before any data exist."""
+        return predict(self.blocks, self.records, attributes)
+
+    def central(self, delta: float | None = None) -> Central:
+        """(epsilon, delta) of the shuffled release as a whole, from above, with a bound from below (docs/theory.md 9)."""
+        from .central import central
+
+        if self.count_noise is not None:
+            raise TargetError("A central epsilon is not computed for a hidden record count.")
+        return central(self.blocks, self.records, delta)
+
+    def explain(self) -> str:
+        """What is done and what is promised, in plain sentences."""
+        return explain(self)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the plan."""
+        return _files.digest(self.to_json())
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as ``plan.json`` holds it."""
+        data: dict[str, Any] = {
+            "format": FORMAT,
+            "records": self.records,
+            "count_noise": None if self.count_noise is None else {"p": str(self.count_noise.p)},
+            "asked": dict(self.asked),
+            "attributes": self.schema.to_json(),
+            "units": [unit.to_json() for unit in self.units],
+            "blocks": [block.to_json(self.units) for block in self.blocks],
+        }
+        if self.schema.drafted:
+            data["domains"] = "drafted"
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Plan:
+        """The inverse of :meth:`to_json`; refuses what this version does not understand."""
+        try:
+            plan = cls._from_json(data)
+            if _files.canonical(_without_approx(plan.to_json())) == _files.canonical(_without_approx(data)):
+                return plan
+            problem = "it does not say what it would be read as"
+        except InputError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            problem = f"a part of it is absent or of the wrong kind ({type(error).__name__})"
+        raise PlanError(f"The plan is damaged: {problem}.")
+
+    @classmethod
+    def _from_json(cls, data: Mapping[str, Any]) -> Plan:
+        if data.get("format") != FORMAT:
+            raise PlanError(
+                f"The plan has the format {data.get('format')!r}; this version reads '{FORMAT}' and guesses nothing."
+            )
+        known = {"format", "records", "count_noise", "asked", "attributes", "units", "blocks", "domains"}
+        if unknown := sorted(set(data) - known):
+            raise PlanError(f"The plan has the unknown key '{unknown[0]}'; a newer version of pkanon may have made it.")
+        if data.get("domains", "drafted") != "drafted":
+            raise PlanError("The plan is damaged: 'domains' can only say \"drafted\".")
+        schema = Schema([Attribute.from_json(item) for item in data["attributes"]], drafted="domains" in data)
+        units = [_unit(item, schema) for item in data["units"]]
+        noise = data["count_noise"]
+        asked = data["asked"]
+        if not all(isinstance(value, str) for value in asked.values()):
+            raise PlanError("The plan is damaged: 'asked' must hold texts.")
+        blocks = tuple(block_from_json(item, units) for item in data["blocks"])
+        if tuple(unit for block in blocks for unit in block.units) != tuple(units):
+            raise PlanError("The plan is damaged: its blocks do not use its units one after the other.")
+        return cls(
+            schema=schema,
+            blocks=blocks,
+            records=data["records"],
+            asked=asked,
+            count_noise=None if noise is None else CountNoise(Fraction(noise["p"])),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan to a file that does not exist yet."""
+        write_new(path, json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n")
+
+    def __str__(self) -> str:
+        numbers = f"Plan for {self.records:,} records: k = {self.k_text}, epsilon = {self.epsilon_text}"
+        return f"{numbers} (void: it promises nothing as it stands)" if self.void_reasons else numbers
+
+
+def _unit(data: Mapping[str, Any], schema: Schema) -> Unit:
+    names = tuple(data["attributes"])
+    forbid = tuple(tuple(tuple(codes) for codes in rule) for rule in data.get("forbid", ()))
+    unit = Unit(names, tuple(schema.attribute(name).size for name in names), forbid)
+    if unit.size != data["size"]:
+        raise PlanError(f"{unit} has {unit.size} values, but the plan says {data['size']}.")
+    return unit
+
+
+def _without_approx(data: Mapping[str, Any]) -> dict[str, Any]:
+    blocks = [{key: value for key, value in block.items() if key != "approx"} for block in data["blocks"]]
+    return {**data, "blocks": blocks}
+
+
+def read_plan(path: str | Path) -> Plan:
+    """The plan in a ``plan.json`` file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"Cannot read the plan {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise PlanError(f"{path} is not a plan: it is not UTF-8 text.") from None
+    return parse_plan(text, str(path))
+
+
+def parse_plan(text: str, source: str) -> Plan:
+    """The plan in a JSON text; ``source`` is what errors call it."""
+    try:
+        data = json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise PlanError(f"{source} is not a plan: it is not a valid JSON object with each key once.")
+    return Plan.from_json(data)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A key given twice would be read one way here and another way elsewhere."""
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        raise ValueError("a key is given twice")
+    return data

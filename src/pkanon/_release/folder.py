@@ -1,0 +1,171 @@
+"""The release folder on disk: a valid Frictionless Data Package.
+
+    out/datapackage.json   what the files are: table schema, values as enum constraints, hashes
+    out/data.parquet       the rows (and, or instead, data.csv); carries plan and certificate inside
+    out/plan.json          exactly what was done
+    out/certificate.json   what it may claim
+
+Everything is written into a folder with another name, ``datapackage.json`` last, and renamed when
+it is complete. An interrupted run leaves nothing that looks like a release.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from .._errors import DataError, InputError
+from .._files import UNFINISHED, sync, write_folder
+from .._frames import wide_types, write_csv, write_parquet
+from .._plan import Plan, parse_plan, read_plan
+from .._schema import Attribute, Range, value_to_text
+from .certificate import Certificate, parse_certificate
+
+PLAN_KEY, CERTIFICATE_KEY = "pkanon:plan", "pkanon:certificate"
+FORMATS = {"parquet": ("data.parquet",), "csv": ("data.csv",), "both": ("data.parquet", "data.csv")}
+_FIELD_TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean", "date": "date"}
+
+
+def write_bundle(
+    path: Path,
+    plan: Plan,
+    certificate: Certificate,
+    frame: pl.DataFrame,
+    *,
+    format: str = "parquet",
+    progress: Callable[[float], None],
+) -> None:
+    """Write a release to ``path``, which must not exist; ``format`` is parquet, csv or both.
+
+    ``frame`` holds the rows, whole numbers in the smallest type that holds them.
+    """
+    if format not in FORMATS:
+        raise InputError(f"The format '{format}' is unknown. Available: {', '.join(FORMATS)}.")
+    write_folder(path, lambda folder: _write(folder, plan, certificate, frame, FORMATS[format], progress))
+
+
+def _write(
+    folder: Path,
+    plan: Plan,
+    certificate: Certificate,
+    frame: pl.DataFrame,
+    names: Sequence[str],
+    progress: Callable[[float], None],
+) -> None:
+    texts = {"plan.json": _text(plan.to_json()), "certificate.json": _text(certificate.to_json())}
+    inside = {PLAN_KEY: texts["plan.json"], CERTIFICATE_KEY: texts["certificate.json"]}
+    for step, name in enumerate(names):
+        progress(step / len(names))
+        if name.endswith(".parquet"):
+            write_parquet(frame, folder / name, inside, wide_types(plan.schema))
+        else:
+            write_csv(frame, folder / name)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    package = _text(_datapackage(plan, certificate, folder, names))
+    (folder / "datapackage.json").write_text(package, encoding="utf-8")  # last: it makes a folder a release
+    for file in folder.iterdir():
+        sync(file)
+    progress(1.0)
+
+
+def _text(value: dict[str, Any]) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def _datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Sequence[str]) -> dict[str, Any]:
+    fields = [_field(a) for a in plan.schema.attributes if a.role in ("randomise", "pass")]
+    claim = " ".join((*certificate.statement, *certificate.void))
+    return {
+        "profile": "data-package",
+        "name": "pkanon-release",
+        "title": "Randomised microdata",
+        "description": f"{claim} Counts of this table are biased; correct them with plan.json.",
+        "pkanon": {
+            "rows": certificate.rows,
+            **{name: _hash(folder / f"{name}.json") for name in ("plan", "certificate")},
+        },
+        "resources": [
+            {
+                "name": "data" if len(names) == 1 else f"data-{name.rpartition('.')[2]}",
+                "path": name,
+                "format": name.rpartition(".")[2],
+                "mediatype": "application/vnd.apache.parquet" if name.endswith(".parquet") else "text/csv",
+                **({} if name.endswith(".parquet") else {"encoding": "utf-8"}),
+                "hash": _hash(folder / name),
+                "schema": {"fields": fields, "missingValues": [""]},
+            }
+            for name in names
+        ],
+    }
+
+
+def _field(attribute: Attribute) -> dict[str, Any]:
+    field: dict[str, Any] = {"name": attribute.name, "type": _FIELD_TYPES[attribute.released_type]}
+    if attribute.domain is None:
+        return field
+    constraints: dict[str, Any] = {}
+    if isinstance(attribute.domain, Range):
+        limits = [attribute.domain.low, attribute.domain.high]
+        limits += [attribute.other] if isinstance(attribute.other, int) else []
+        constraints |= {"minimum": min(limits), "maximum": max(limits)}
+    else:
+        labels = [label for label in attribute.labels() if label is not None]
+        plain = attribute.released_type in ("integer", "number", "boolean")
+        constraints["enum"] = labels if plain else [value_to_text(label) for label in labels]
+    if attribute.missing != "value":
+        constraints["required"] = True
+    return field | {"constraints": constraints}
+
+
+def _hash(path: Path) -> str:
+    with open(path, "rb") as file:
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+
+
+def read_folder(path: str | Path) -> tuple[Path, Plan, Certificate]:
+    """The data file, plan and certificate of a release folder, or of a Parquet file taken out of one."""
+    place = Path(path)
+    if place.is_dir():
+        return _open_folder(place)
+    if place.suffix == ".parquet" and place.is_file():
+        return _open_parquet(place)
+    raise InputError(f"{path} is not a release: give its folder, or the Parquet file inside.")
+
+
+def _open_folder(folder: Path) -> tuple[Path, Plan, Certificate]:
+    if folder.name.endswith(UNFINISHED) or not (folder / "datapackage.json").is_file():
+        raise InputError(
+            f"{folder} is not a finished release: it has no datapackage.json, or writing it was interrupted."
+        )
+    try:
+        package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
+        hashes = {f"{name}.json": package["pkanon"][name] for name in ("plan", "certificate")}
+        hashes |= {Path(resource["path"]).name: resource["hash"] for resource in package["resources"]}
+        changed = [name for name, expected in hashes.items() if _hash(folder / name) != expected]
+        data = folder / Path(package["resources"][0]["path"]).name
+        certificate = (folder / "certificate.json").read_text(encoding="utf-8")
+    except (OSError, ValueError, LookupError, TypeError):
+        raise InputError(f"{folder} is a damaged release: a file is absent or unreadable.") from None
+    if changed:
+        raise DataError(
+            f"{folder / changed[0]} is not the file that was released: its hash differs from datapackage.json."
+        )
+    plan = read_plan(folder / "plan.json")
+    return data, plan, parse_certificate(certificate, plan)
+
+
+def _open_parquet(file: Path) -> tuple[Path, Plan, Certificate]:
+    metadata: dict[str, str] = {}
+    with suppress(pl.exceptions.PolarsError, OSError):
+        metadata = pl.read_parquet_metadata(file)
+    if PLAN_KEY not in metadata or CERTIFICATE_KEY not in metadata:
+        raise InputError(f"{file} is not the data of a release: it carries no plan.")
+    plan = parse_plan(metadata[PLAN_KEY], f"What {file} carries")
+    return file, plan, parse_certificate(metadata[CERTIFICATE_KEY], plan)

@@ -1,0 +1,171 @@
+"""The pipeline: a table and a plan in, a release out.
+
+    encode -> codes of attributes -> codes of units -> randomise -> shuffle -> codes of attributes
+
+Everything that would weaken the promise is refused unless it is asked for by name. Nothing here
+prints or logs; with a hidden record count the true count leaves no trace but in memory.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from .._errors import DataError, PlanError, RefusedError
+from .._frames import Encoded, TextFormat, encode
+from .._plan import Plan
+from .._sample import (
+    Keystream,
+    Randomness,
+    Records,
+    System,
+    draw_change,
+    draw_order,
+    dummy_columns,
+    randomise,
+    thread_count,
+)
+from .._schema import Codes
+from .certificate import Certificate
+from .released import Progress, Release
+
+
+def release(
+    table: object,
+    plan: Plan,
+    *,
+    randomness: Randomness | None = None,
+    allow_fewer: bool = False,
+    allow_pass: bool = False,
+    data_dependent: bool = False,
+    text: TextFormat | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Randomise and shuffle ``table`` according to ``plan``.
+
+    ``table`` is a polars, pandas or pyarrow table, a duckdb relation, or the path of a CSV or Parquet
+    file. ``randomness=Seeded(7)`` makes a release that claims nothing, for tests and teaching.
+    ``allow_fewer`` accepts fewer rows than planned (k is then lower), ``allow_pass`` columns that are
+    released as they are, ``data_dependent`` matrices that were computed from the table.
+    """
+    told = progress or _quiet
+    chosen = randomness or System()
+    _refuse_plan(plan, allow_pass=allow_pass, data_dependent=data_dependent)
+    encoded = encode(table, plan.schema, text=text or TextFormat(), progress=lambda done: told("reading", done))
+    _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
+    source = Keystream(chosen.key())
+    columns = _unit_columns(plan, encoded)
+    rows = encoded.rows
+    if plan.count_noise is not None:
+        change = draw_change(rows, plan.count_noise.p, source)
+        if change > 0:
+            added = dummy_columns(plan.units, change, source)
+            columns = [np.concatenate(pair) for pair in zip(columns, added)]
+        rows += change
+    drawn = len(columns[0])
+    records = Records([column.dtype for column in columns], drawn)
+    with ThreadPoolExecutor(1) as pool:
+        # the order needs no data: a second thread sorts while the first randomises
+        spare = thread_count(drawn, threads) - 1
+        ordering = pool.submit(draw_order, drawn, source) if spare else None
+        randomise(
+            plan.blocks,
+            columns,
+            source,
+            out=records.columns,
+            threads=spare or 1,
+            progress=lambda done: told("randomising", done),
+        )
+        del columns
+        told("shuffling", 0.0)
+        order = ordering.result() if ordering else draw_order(drawn, source)
+    order = order[:rows]  # the last of a uniform order are uniform rows to drop
+    moved = records.permuted(order, threads=threads)
+    passed = None if encoded.passed is None else encoded.passed[order]
+    told("shuffling", 1.0)
+    return Release(
+        plan=plan,
+        certificate=Certificate.of(plan, rows, private=chosen.private),
+        codes=_attribute_columns(plan, moved),
+        passed=passed,
+        kind=encoded.kind,
+    )
+
+
+def check(
+    table: object,
+    plan: Plan,
+    *,
+    allow_fewer: bool = False,
+    allow_pass: bool = False,
+    data_dependent: bool = False,
+    text: TextFormat | None = None,
+    progress: Progress | None = None,
+) -> dict[str, float]:
+    """Raise what :func:`release` would raise with the same arguments; release nothing.
+
+    Returns about which share of the rows would be taken as ``other``, per attribute, in whole percents
+    rounded up; nothing if the plan hides the record count.
+    """
+    told = progress or _quiet
+    _refuse_plan(plan, allow_pass=allow_pass, data_dependent=data_dependent)
+    encoded = encode(table, plan.schema, text=text or TextFormat(), progress=lambda done: told("reading", done))
+    _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
+    _unit_columns(plan, encoded)
+    if plan.count_noise is not None:
+        return {}
+    return {name: math.ceil(100 * share) / 100 for name, share in encoded.others.items()}
+
+
+def _quiet(step: str, done: float) -> None:
+    pass
+
+
+def _refuse_plan(plan: Plan, *, allow_pass: bool, data_dependent: bool) -> None:
+    if not isinstance(plan, Plan):
+        raise PlanError(f"A plan is needed, not an object of type {type(plan).__name__}; read a file with read_plan.")
+    passed = ", ".join(attribute.name for attribute in plan.schema.passed)
+    if passed and plan.count_noise is not None:
+        raise PlanError(f"The plan hides the record count, so no column can be passed; drop {passed}.")
+    if passed and not allow_pass:
+        raise RefusedError(
+            f"Passed columns ({passed}) are released as they are and void the guarantee; drop them, or say allow_pass "
+            "(--allow-pass) if that is meant."
+        )
+    if plan.data_dependent and not data_dependent:
+        raise RefusedError(
+            "The plan has a matrix computed from the private table, which voids the guarantee; say data_dependent "
+            "(--data-dependent) if that is meant."
+        )
+
+
+def _refuse_rows(plan: Plan, rows: int, *, allow_fewer: bool) -> None:
+    if plan.count_noise is not None:
+        if rows < plan.records:  # no numbers: the true count is hidden
+            raise DataError(
+                f"The table has fewer rows than the public lower bound of the plan, {plan.records:,}; plan for a lower one."
+            )
+        return
+    if rows == 1:
+        raise DataError("The table has one row; a single person cannot be hidden.")
+    if rows < plan.records and not allow_fewer:
+        raise RefusedError(
+            f"The table has {rows:,} rows and the plan was made for {plan.records:,}, so k would be lower than planned; make "
+            "a plan for the rows there are, or say allow_fewer (--allow-fewer)."
+        )
+
+
+def _unit_columns(plan: Plan, encoded: Encoded) -> list[Codes]:
+    """One column of codes per unit; attribute columns are given up as they are used."""
+    codes = encoded.codes
+    return [unit.join([codes.pop(name) for name in unit.attributes]) for unit in plan.units]
+
+
+def _attribute_columns(plan: Plan, columns: list[Codes]) -> dict[str, Codes]:
+    split: dict[str, Codes] = {}
+    for unit, column in zip(plan.units, columns):
+        split.update(zip(unit.attributes, unit.split(column)))
+    return {attribute.name: split[attribute.name] for attribute in plan.schema.randomised}

@@ -1,0 +1,172 @@
+"""The Release: a randomised, shuffled table with its plan and certificate, and what an analyst asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._errors import DataError, InputError, did_you_mean
+from .._estimate import as_names, is_numeric
+from .._frames import Kind, as_kind, column_as_weights, decode, encode
+from .._plan import Plan
+from .._results import Answer, Correlations, Description, Estimate, correlate, describe, respond
+from .._schema import Codes
+from .certificate import Certificate
+from .folder import read_folder, write_bundle
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Progress: TypeAlias = Callable[[str, float], None]
+"""Called with the name of a step and how much of it is done, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A randomised, shuffled table with its plan and its certificate.
+
+    ``codes`` holds one array per randomised attribute; ``table`` is the same as a data frame of the
+    kind that came in.
+    """
+
+    plan: Plan
+    certificate: Certificate
+    codes: Mapping[str, Codes] = field(repr=False)
+    passed: pl.DataFrame | None = field(default=None, repr=False)
+    kind: Kind = "polars"
+
+    @property
+    def rows(self) -> int:
+        """How many rows were released."""
+        return self.certificate.rows
+
+    @cached_property
+    def table(self) -> Any:
+        """The released table: columns in schema order, declared types."""
+        return as_kind(decode(self.plan.schema, self.codes, self.passed), self.kind)
+
+    def save(self, path: str | Path, *, format: str = "parquet", progress: Progress | None = None) -> None:
+        """Write the release as a folder that does not exist yet; ``format`` is parquet, csv or both."""
+        told = progress or _quiet
+        write_bundle(
+            Path(path),
+            self.plan,
+            self.certificate,
+            decode(self.plan.schema, self.codes, self.passed, narrow=True),
+            format=format,
+            progress=lambda done: told("writing", done),
+        )
+
+    def crosstab(
+        self,
+        *attributes: str,
+        method: str = "inverse",
+        about: str = "table",
+        weights: str | None = None,
+        progress: Progress | None = None,
+    ) -> Estimate:
+        """The cross-tabulation of ``attributes``, corrected for the randomisation, with errors.
+
+        ``method``: ``inverse`` (unbiased), ``simplex`` (nearest without negative cells) or ``em`` (most likely).
+        ``about``: errors about the people in the ``table``, or about the ``population`` they were sampled from.
+        ``weights``: a passed column of survey weights.
+        """
+        told = progress or _quiet
+        return Estimate.of(
+            self.plan.schema,
+            self.plan.blocks,
+            self.codes,
+            attributes,
+            method=method,
+            about=about,
+            weights=None if weights is None else self._weights(weights),
+            progress=lambda done: told("fitting", done),
+        )
+
+    def query(
+        self,
+        sql: str,
+        *,
+        method: str = "inverse",
+        about: str = "table",
+        level: float = 0.95,
+        progress: Progress | None = None,
+    ) -> Answer:
+        """The answer to a SELECT on the table ``release``: counts, sums and means by group, corrected, with errors."""
+        crosstab = partial(self.crosstab, method=method, about=about, progress=progress)
+        return respond(sql, self.plan.schema, crosstab, level=level, remarks=self.remarks)
+
+    def describe(
+        self,
+        *attributes: str,
+        by: Sequence[str] = (),
+        method: str = "inverse",
+        about: str = "table",
+        weights: str | None = None,
+        level: float = 0.95,
+    ) -> Description:
+        """Mean, deviation, sum and quantiles of numeric attributes (all by default), within each group of ``by``."""
+        by = as_names(by)
+        numeric = [a.name for a in self.plan.schema.randomised if is_numeric(a) and a.name not in by]
+        if not attributes and not numeric:
+            raise InputError("No attribute of this release is numeric; crosstab counts the others.")
+        table_of = partial(self.crosstab, method=method, about=about, weights=weights)
+        return describe(table_of, attributes or numeric, by, level)
+
+    def correlations(self, *attributes: str, level: float = 0.95, progress: Progress | None = None) -> Correlations:
+        """How all pairs of attributes (all by default) are related in the population."""
+        told = progress or _quiet
+        schema = self.plan.schema
+        names = attributes or [attribute.name for attribute in schema.randomised]
+        randomised = {a.name: is_numeric(a) for a in schema.randomised}
+        for name in names:
+            if name not in randomised:
+                raise InputError(
+                    f"The release has no randomised attribute '{name}'. {did_you_mean(name, list(randomised))}"
+                )
+        table_of = partial(self.crosstab, about="population")
+        return correlate(
+            table_of, {name: randomised[name] for name in names}, level, lambda done: told("correlating", done)
+        )
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What whoever reads estimates from this release must know besides their errors."""
+        found = []
+        if self.plan.count_noise is not None:
+            found.append(
+                "the record count is hidden: estimates are about the released rows, some of which are dummies while some "
+                "people were left out; errors do not cover that."
+            )
+        return tuple(found)
+
+    def _weights(self, name: str) -> NDArray[np.float64]:
+        passed = [] if self.passed is None else self.passed.columns
+        if self.passed is None or name not in passed:
+            randomised = any(attribute.name == name for attribute in self.plan.schema.randomised)
+            reason = "is randomised" if randomised else "is not in the release"
+            known = f" Passed columns: {', '.join(passed)}." if passed else " This release passes no column."
+            raise InputError(f"Weights must be a column that was passed as it is; '{name}' {reason}.{known}")
+        return column_as_weights(self.passed[name])
+
+    def __str__(self) -> str:
+        return f"Release of {self.rows:,} rows\n{self.certificate}"
+
+
+def open_release(path: str | Path) -> Release:
+    """The release in a folder, or in a Parquet file that was taken out of one."""
+    data, plan, certificate = read_folder(path)
+    encoded = encode(data, plan.schema, released=True)
+    if encoded.rows != certificate.rows:
+        raise DataError(f"{data} has {encoded.rows:,} rows, but its certificate is for {certificate.rows:,}.")
+    return Release(plan, certificate, encoded.codes, encoded.passed)
+
+
+def _quiet(step: str, done: float) -> None:
+    pass

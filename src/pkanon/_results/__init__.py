@@ -1,0 +1,28 @@
+"""What people get back: numbers with labels, errors and pictures.
+
+tabular.py   what all results share: data frames, JSON, files
+estimate.py  a reconstructed table;  overview.py  descriptions and correlations of many attributes
+costs.py     what privacy costs, before any data exist
+sql/         queries;  charts/  pictures (loaded when the first one is drawn: altair is optional)
+"""
+
+from .costs import Tradeoff, tradeoff
+from .estimate import Estimate
+from .overview import Correlations, Description, correlate, describe
+from .sql import Answer, respond
+from .tabular import Tabular, free_names, json_rows
+
+__all__ = [
+    "Answer",
+    "Correlations",
+    "Description",
+    "Estimate",
+    "Tabular",
+    "Tradeoff",
+    "correlate",
+    "describe",
+    "free_names",
+    "json_rows",
+    "respond",
+    "tradeoff",
+]

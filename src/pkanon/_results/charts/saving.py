@@ -1,0 +1,78 @@
+"""A chart as a file.
+
+Files are complete or absent, and never overwritten: everything is written under another name in the same folder
+and renamed at the end. An HTML file holds all it needs; it loads nothing, and its menu offers nothing that would
+send the chart elsewhere.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+
+from ..._errors import EnvironmentFailure, InputError
+
+ENDINGS = (".png", ".svg", ".html", ".json")
+_MENU = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
+
+
+def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
+    """Write a chart to a file that does not exist yet; its ending says what is written."""
+    place = Path(path)
+    if place.suffix.lower() not in ENDINGS:
+        raise InputError(f"A chart cannot be written to {path}: its name must end in {', '.join(ENDINGS)}.")
+    _check_free(place)
+    content = _content(chart, place.suffix.lower())
+    unfinished = place.parent / f".{place.name}.{secrets.token_hex(4)}.incomplete"
+    try:
+        unfinished.write_bytes(content)
+        _check_free(place)  # drawing takes a while, and a rename would overwrite
+        os.rename(unfinished, place)
+    except OSError as error:
+        raise EnvironmentFailure(f"Cannot write {path}: {error.strerror or 'the disk failed'}.") from None
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+def _check_free(place: Path) -> None:
+    if place.exists() or place.is_symlink():
+        raise InputError(f"{place} exists already and is never overwritten; choose another name.")
+    if not place.absolute().parent.is_dir():
+        raise InputError(f"Cannot write {place}: its folder does not exist.")
+
+
+def _content(chart: alt.TopLevelMixin, ending: str) -> bytes:
+    if ending == ".json":
+        return (chart.to_json(indent=1) + "\n").encode()
+    try:
+        import vl_convert  # noqa: F401  altair's own message would name packages, not what to install
+    except ImportError:
+        raise EnvironmentFailure(
+            f"A chart as {ending} needs the package vl-convert-python; install pkanon[charts]."
+        ) from None
+    if ending == ".html":
+        text = io.StringIO()
+        chart.save(text, format="html", inline=True, embed_options=_MENU, json_kwds={"cls": _ForScripts})
+        return text.getvalue().encode()
+    if ending == ".svg":
+        text = io.StringIO()
+        chart.save(text, format="svg")
+        return text.getvalue().encode()
+    picture = io.BytesIO()
+    chart.save(picture, format="png", scale_factor=2)
+    return picture.getvalue()
+
+
+class _ForScripts(json.JSONEncoder):
+    """JSON inside a script element, where a label such as "</script>" would end the script."""
+
+    def encode(self, o: Any) -> str:
+        return super().encode(o).replace("<", "\\u003c")

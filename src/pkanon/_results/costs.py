@@ -1,0 +1,108 @@
+"""What privacy costs: the error of some tables against k and against the number of records, for every design."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from .._design import DESIGNS, check_k, check_records, named_tables, plan
+from .._errors import InputError, TargetError, did_you_mean
+from .._plan import Number, exact
+from .._schema import Schema
+from .tabular import Tabular, json_rows
+
+if TYPE_CHECKING:
+    import altair
+
+Told = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Tradeoff(Tabular):
+    """How the error of some tables depends on k and on the number of records, one line per design."""
+
+    tables: tuple[tuple[str, ...], ...]
+    frame: pl.DataFrame = field(repr=False)
+
+    def to_polars(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
+        """Columns: design, varied (k or records), k, records, epsilon, l1 and standard_error (means over the tables)."""
+        return self.frame
+
+    def to_json(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The table and what it is of."""
+        return {"tables": [list(table) for table in self.tables], "points": json_rows(self.frame)}
+
+    def chart(self) -> altair.TopLevelMixin:
+        """Error against k, and against the number of records."""
+        from .charts import tradeoff_chart
+
+        return tradeoff_chart(self.frame, ", ".join(" x ".join(table) for table in self.tables))
+
+
+def tradeoff(
+    schema: Schema,
+    *,
+    records: int,
+    k: Number,
+    tables: Sequence[Sequence[str]] | None = None,
+    designs: Sequence[str] = DESIGNS,
+    options: Mapping[str, Any] | None = None,
+    progress: Told | None = None,
+) -> Tradeoff:
+    """Errors for k from 2 up with ``records`` rows, and for more and fewer rows with ``k``.
+
+    ``tables``: all of one and two attributes by default. ``options`` are those of an optimal design, and ``matrices`` and ``hide_count``.
+    """
+    more = dict(options or {})
+    common = {name: more.pop(name) for name in ("matrices", "hide_count") if name in more}
+    for design in designs:
+        if design not in DESIGNS:
+            raise InputError(f"The design '{design}' is unknown. {did_you_mean(str(design), DESIGNS)}")
+    check_records(records)
+    least = exact(k, "k", up=True)
+    check_k(least, records)
+    asked = named_tables(schema, tables or [])
+    names = [attribute.name for attribute in schema.randomised]
+    wanted = asked or [
+        *((name,) for name in names),
+        *((a, b) for i, a in enumerate(names) for b in names[i + 1 :]),
+    ]
+    points = [("k", value, records) for value in _steps(2, records / 2)]
+    points += [("records", float(least), round(n)) for n in _steps(max(2 * float(least), records / 100), records * 100)]
+    rows = []
+    for done, (varied, k_here, records_here) in enumerate(points):
+        for design in designs:
+            own = common | (more if design == "optimal" else {})
+            try:
+                made = plan(schema, records=records_here, k=f"{k_here:.6g}", design=design, **own)
+            except TargetError:
+                continue  # not every design reaches every target
+            predictions = [made.predict(*table) for table in wanted]
+            rows.append(
+                {
+                    "design": design,
+                    "varied": varied,
+                    "k": k_here,
+                    "records": records_here,
+                    "epsilon": made.epsilon,
+                    "l1": sum(p.l1 for p in predictions) / len(predictions),
+                    "standard_error": sum(p.standard_error for p in predictions) / len(predictions),
+                }
+            )
+        if progress is not None:
+            progress((done + 1) / len(points))
+    return Tradeoff(tuple(wanted), pl.DataFrame(rows))
+
+
+def _steps(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10, ... times a power of ten between two bounds."""
+    found = [
+        digit * 10.0**power
+        for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        for digit in (1, 2, 5)
+    ]
+    return [value for value in found if low <= value <= high]

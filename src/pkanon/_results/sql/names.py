@@ -1,0 +1,58 @@
+"""Which attribute a name in a query means; SQL does not tell capital letters from small ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from ..._errors import InputError, did_you_mean
+from ..._schema import Schema
+from .language import Expression
+
+TABLE = "release"
+_OUTSIDE = {
+    "pass": "is passed as it is and not randomised: read it from data.parquet, no correction is needed",
+    "drop": "was dropped and is not in the release",
+    "id": "was dropped: the schema declares it as an id",
+}
+
+
+@dataclass
+class Names:
+    """The names in scope: attributes of the schema, and aliases of SELECT where SQL lets them be used."""
+
+    schema: Schema
+    tables: tuple[str, ...] = (TABLE,)
+    aliases: dict[str, str | Expression] = field(default_factory=dict)
+    alias_first: bool = False
+    """Whether an alias hides an attribute of the same name, as in ORDER BY; elsewhere the name is refused."""
+
+    def of_rows(self) -> Names:
+        """The names inside an aggregate: attributes only."""
+        return replace(self, aliases={})
+
+    def attribute(self, name: str, table: str = "") -> str:
+        """The randomised attribute called ``name``."""
+        self._check_table(table)
+        known = self.schema.names
+        found = [name] if name in known else [other for other in known if other.lower() == name.lower()]
+        if len(found) > 1:
+            raise InputError(f"'{name}' can mean {' or '.join(found)}; write it with the same capital letters.")
+        if not found:
+            askable = [attribute.name for attribute in self.schema.randomised]
+            raise InputError(f"The release has no attribute '{name}'. {did_you_mean(name, askable)}")
+        attribute = self.schema.attribute(found[0])
+        if attribute.role != "randomise":
+            raise InputError(f"'{attribute.name}' {_OUTSIDE[attribute.role]}. Ask about the randomised attributes.")
+        return attribute.name
+
+    def alias(self, name: str, table: str = "") -> str | Expression | None:
+        """What SELECT calls ``name``, if anything."""
+        found = None if table else self.aliases.get(name.lower())
+        hidden = [other for other in self.schema.names if other.lower() == name.lower() and other != found]
+        if found is not None and hidden and not self.alias_first:
+            raise InputError(f"'{name}' can mean the attribute or the column of SELECT; give the column another name.")
+        return found
+
+    def _check_table(self, table: str) -> None:
+        if table and table.lower() not in self.tables:
+            raise InputError(f"There is no table '{table}' here; the table is called {self.tables[-1]}.")

@@ -1,0 +1,27 @@
+"""From codes to randomised, shuffled codes. Nothing here knows what the codes mean.
+
+keystream.py     random words: the operating system's key, or a seed
+randomise.py     words to the blocks, piece by piece
+order.py         the uniformly random order of the rows;  records.py  rows packed so that they move as one
+hidden_count.py  the noisy number of rows;  threads.py  how many threads a step uses
+"""
+
+from .hidden_count import draw_change, dummy_columns
+from .keystream import Keystream, Randomness, Seeded, System
+from .order import draw_order
+from .randomise import randomise
+from .records import Records
+from .threads import thread_count
+
+__all__ = [
+    "Keystream",
+    "Randomness",
+    "Records",
+    "Seeded",
+    "System",
+    "draw_change",
+    "draw_order",
+    "dummy_columns",
+    "randomise",
+    "thread_count",
+]
