@@ -98,7 +98,13 @@ def test_progress_rises_to_one(seed):
     for threads in (1, 3):
         seen = []
         randomise(
-            blocks, codes, Keystream(Seeded(seed).key()), out=codes, piece=64, threads=threads, progress=seen.append
+            blocks,
+            codes,
+            Keystream(Seeded(seed).key()),
+            out=codes,
+            piece=64,
+            threads=threads,
+            progress=lambda step, done, seen=seen: seen.append(done),
         )
         assert seen == sorted(seen)
         assert len(seen) == 2 * 16  # two blocks of ceil(1000/64) pieces

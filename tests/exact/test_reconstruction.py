@@ -862,7 +862,7 @@ def test_em_reports_how_it_went(seed):
     steps = []
     channel = Channel(blocks, names)
     y = list(released_tables(channel, seed))[1]
-    maximum_likelihood(channel, y, tolerance=1e-6, progress=steps.append)
+    maximum_likelihood(channel, y, tolerance=1e-6, progress=lambda step, done: steps.append(done))
     assert steps == sorted(steps) or max(steps) == 1.0
     assert all(0 <= step <= 1 for step in steps)
     assert steps[-1] == 1.0

@@ -163,12 +163,11 @@ def _for_error(
             "--error finds k or the records for k and epsilon; leave out --central-epsilon and --delta."
         )
     with progress_bar() as progress:
-        told = None if progress is None else (lambda done: progress("searching", done))
         if records is not None and k is None and epsilon is None:
-            return pk.afford(schema, records=records, tables=_tables(tables), error=error, progress=told, **options)
+            return pk.afford(schema, records=records, tables=_tables(tables), error=error, progress=progress, **options)
         if records is None and (k is not None or epsilon is not None):
             return pk.records_needed(
-                schema, k=k, epsilon=epsilon, tables=_tables(tables), error=error, progress=told, **options
+                schema, k=k, epsilon=epsilon, tables=_tables(tables), error=error, progress=progress, **options
             )
     raise pk.InputError(
         "With --error give either --records (finds k) or --k and --epsilon (finds the records), not both."
@@ -190,9 +189,13 @@ def _draw(
 ) -> None:
     more = {name: value for name, value in options.items() if name != "design"}
     with progress_bar() as progress:
-        told = None if progress is None else (lambda done: progress("drawing", done))
         drawn = pk.tradeoff(
-            schema, records=chosen.records, k=max(chosen.k, 1.001), tables=tables or None, options=more, progress=told
+            schema,
+            records=chosen.records,
+            k=max(chosen.k, 1.001),
+            tables=tables or None,
+            options=more,
+            progress=progress,
         )
     pk.save_chart(drawn.chart(), path)
     note(f"the chart is in {path}.")

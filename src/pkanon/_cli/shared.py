@@ -160,9 +160,9 @@ def progress_bar() -> Iterator[Callable[[str, float], None] | None]:
     ) as bar:
         tasks: dict[str, Any] = {}
 
-        def told(step: str, done: float) -> None:
+        def show(step: str, done: float) -> None:
             if step not in tasks:
                 tasks[step] = bar.add_task(step, total=1.0)
             bar.update(tasks[step], completed=done)
 
-        yield told
+        yield show

@@ -13,6 +13,7 @@ from typing import Any
 
 from .._errors import InputError, TargetError, did_you_mean
 from .._plan import Number, Plan, exact
+from .._progress import Progress, quiet
 from .._schema import Schema
 from .planning import plan
 from .search import Search
@@ -22,8 +23,6 @@ LOWEST_EPSILON, HIGHEST_EPSILON = 1e-3, 25.0
 PRECISION = 1e-3
 MOST_RECORDS = 10**12
 
-Told = Callable[[float], None]
-
 
 def afford(
     schema: Schema,
@@ -32,7 +31,7 @@ def afford(
     tables: Sequence[Sequence[str]],
     error: float,
     design: str = "optimal",
-    progress: Told | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Plan:
     """The most private plan under which the cells of each of ``tables`` have a standard error of at most ``error``.
@@ -50,7 +49,7 @@ def afford(
         except TargetError:
             return None  # given matrices spend more than that
 
-    search = Search(design_for, lambda made: math.log(_worst(made, wanted) / error), _told(progress))
+    search = Search(design_for, lambda made: math.log(_worst(made, wanted) / error), _looking(progress or quiet))
     found = search.between(math.log(HIGHEST_EPSILON), math.log(LOWEST_EPSILON), PRECISION)
     if found is None:
         made = plan(schema, records=records, epsilon=HIGHEST_EPSILON, design=design, **options)
@@ -69,7 +68,7 @@ def records_needed(
     k: Number | None = None,
     epsilon: Number | None = None,
     design: str = "optimal",
-    progress: Told | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Plan:
     """The plan for the fewest records (to 0.1%) under which the cells of each of ``tables`` have a standard error of at most
@@ -88,7 +87,7 @@ def records_needed(
         except TargetError:
             return None  # too few for this k
 
-    search = Search(design_for, lambda made: math.log(_worst(made, wanted) / error), _told(progress))
+    search = Search(design_for, lambda made: math.log(_worst(made, wanted) / error), _looking(progress or quiet))
     found = search.between(math.log(MOST_RECORDS), math.log(least), PRECISION / 2)
     if found is None:
         plan(
@@ -100,9 +99,9 @@ def records_needed(
     return found
 
 
-def _told(progress: Told | None) -> Callable[[int], None] | None:
+def _looking(progress: Progress) -> Callable[[int], None]:
     """About a dozen designs are looked at."""
-    return None if progress is None else lambda looks: progress(1 - 0.8**looks)
+    return lambda looks: progress("searching", 1 - 0.8**looks)
 
 
 def _checked(schema: Schema, tables: Sequence[Sequence[str]], error: float) -> list[tuple[str, ...]]:

@@ -30,9 +30,9 @@ class Search(Generic[Found]):
         self,
         design: Callable[[float], Found | None],
         excess: Callable[[Found], float],
-        told: Callable[[int], None] | None = None,
+        looked: Callable[[int], None] = lambda looks: None,
     ) -> None:
-        self.design, self.excess, self.told = design, excess, told
+        self.design, self.excess, self.looked = design, excess, looked
         self.best: tuple[float, Found] | None = None
         self.looks = 0
 
@@ -40,8 +40,7 @@ class Search(Generic[Found]):
         """The excess at x."""
         made = self.design(math.exp(x))
         self.looks += 1
-        if self.told is not None:
-            self.told(self.looks)
+        self.looked(self.looks)
         if made is None:
             return FAR
         excess = min(max(self.excess(made), -FAR), FAR)

@@ -14,12 +14,12 @@ On a table of one retention block the maximum has a closed form.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from .._blocks import Counts, Retention
+from .._progress import Progress, quiet
 from .channel import Channel
 
 TOLERANCE = 1.0
@@ -48,7 +48,7 @@ def maximum_likelihood(
     tolerance: float = TOLERANCE,
     most_steps: int = MOST_STEPS,
     accelerate: bool = True,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = quiet,
 ) -> tuple[Counts, Convergence]:
     """The most likely table (extra axes included) and how well it was found."""
     if accelerate and len(channel.blocks) == 1 and isinstance(channel.blocks[0], Retention):
@@ -96,7 +96,7 @@ class _Climb:
         released: Counts,
         tolerance: float,
         most_steps: int,
-        progress: Callable[[float], None] | None,
+        progress: Progress,
     ) -> None:
         self.channel, self.released = channel, released
         self.total = float(released.sum())
@@ -114,10 +114,10 @@ class _Climb:
             else:
                 x = step
                 step, gap, likelihood = self._step(x)
-            if self.progress is not None and first_gap > self.tolerance > 0:
+            if first_gap > self.tolerance > 0:
                 # the gap falls by a factor per step: its logarithm tells how much of the way is done
                 left = math.log(max(gap, self.tolerance) / self.tolerance) / math.log(first_gap / self.tolerance)
-                self.progress(max(0.0, min(1.0, 1 - left)))
+                self.progress("fitting", max(0.0, min(1.0, 1 - left)))
         return x, Convergence(gap, self.passes, gap <= self.tolerance, likelihood)
 
     def _start(self) -> Counts:

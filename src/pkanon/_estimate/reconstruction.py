@@ -20,7 +20,7 @@ without negative cells.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, Self, TypeAlias, cast
@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._blocks import Block, Counts
 from .._errors import InputError, did_you_mean
+from .._progress import Progress, quiet
 from .._schema import Attribute, Codes, Schema
 from .channel import Channel
 from .em import Convergence, maximum_likelihood
@@ -83,7 +84,7 @@ class Reconstruction:
         method: str = "inverse",
         about: str = "table",
         weights: NDArray[np.float64] | None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress = quiet,
     ) -> Self:
         """The cross-tabulation of ``names`` from released ``codes``."""
         if method not in METHODS:

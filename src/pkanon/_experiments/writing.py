@@ -9,15 +9,10 @@ from typing import TYPE_CHECKING
 
 from .._errors import EnvironmentFailure
 from .._files import check_writable
+from .._progress import Progress
 
 if TYPE_CHECKING:
     import altair
-
-Progress = Callable[[str, float], None]
-
-
-def quiet(step: str, done: float) -> None:
-    """Tell nobody how far it is."""
 
 
 def check_folder(path: str | Path) -> None:
@@ -29,16 +24,16 @@ def check_folder(path: str | Path) -> None:
     check_writable(path)
 
 
-def draw(charts: Mapping[str, Callable[[], altair.TopLevelMixin]], folder: Path, told: Progress) -> list[str]:
+def draw(charts: Mapping[str, Callable[[], altair.TopLevelMixin]], folder: Path, progress: Progress) -> list[str]:
     """Write each chart as PNG and SVG under its name; the SVG texts are returned."""
     from .._results.charts import save_chart
 
     drawn = []
     for number, (name, chart) in enumerate(charts.items()):
-        told("drawing", number / len(charts))
+        progress("drawing", number / len(charts))
         made = chart()
         for ending in ("png", "svg"):
             save_chart(made, folder / f"{name}.{ending}")
         drawn.append((folder / f"{name}.svg").read_text(encoding="utf-8"))
-    told("drawing", 1.0)
+    progress("drawing", 1.0)
     return drawn

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from .._errors import DataError, InputError
 from .._files import UNFINISHED, sync, write_folder
 from .._frames import wide_types, write_csv, write_parquet
 from .._plan import Plan, parse_plan, read_plan
+from .._progress import Progress
 from .._schema import Attribute, Range, value_to_text
 from .certificate import Certificate, parse_certificate
 
@@ -39,7 +40,7 @@ def write_bundle(
     frame: pl.DataFrame,
     *,
     format: str = "parquet",
-    progress: Callable[[float], None],
+    progress: Progress,
 ) -> None:
     """Write a release to ``path``, which must not exist; ``format`` is parquet, csv or both.
 
@@ -56,12 +57,12 @@ def _write(
     certificate: Certificate,
     frame: pl.DataFrame,
     names: Sequence[str],
-    progress: Callable[[float], None],
+    progress: Progress,
 ) -> None:
     texts = {"plan.json": _text(plan.to_json()), "certificate.json": _text(certificate.to_json())}
     inside = {PLAN_KEY: texts["plan.json"], CERTIFICATE_KEY: texts["certificate.json"]}
     for step, name in enumerate(names):
-        progress(step / len(names))
+        progress("writing", step / len(names))
         if name.endswith(".parquet"):
             write_parquet(frame, folder / name, inside, wide_types(plan.schema))
         else:
@@ -72,7 +73,7 @@ def _write(
     (folder / "datapackage.json").write_text(package, encoding="utf-8")  # last: it makes a folder a release
     for file in folder.iterdir():
         sync(file)
-    progress(1.0)
+    progress("writing", 1.0)
 
 
 def _text(value: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from .._errors import DataError, PlanError, RefusedError
 from .._frames import Encoded, TextFormat, encode
 from .._plan import Plan
+from .._progress import Progress, quiet
 from .._sample import (
     Keystream,
     Randomness,
@@ -29,7 +30,7 @@ from .._sample import (
 )
 from .._schema import Codes
 from .certificate import Certificate
-from .released import Progress, Release
+from .released import Release
 
 
 def release(
@@ -51,10 +52,10 @@ def release(
     ``allow_fewer`` accepts fewer rows than planned (k is then lower), ``allow_pass`` columns that are
     released as they are, ``data_dependent`` matrices that were computed from the table.
     """
-    told = progress or _quiet
+    progress = progress or quiet
     chosen = randomness or System()
     _refuse_plan(plan, allow_pass=allow_pass, data_dependent=data_dependent)
-    encoded = encode(table, plan.schema, text=text or TextFormat(), progress=lambda done: told("reading", done))
+    encoded = encode(table, plan.schema, text=text or TextFormat(), progress=progress)
     _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
     source = Keystream(chosen.key())
     columns = _unit_columns(plan, encoded)
@@ -77,15 +78,15 @@ def release(
             source,
             out=records.columns,
             threads=spare or 1,
-            progress=lambda done: told("randomising", done),
+            progress=progress,
         )
         del columns
-        told("shuffling", 0.0)
+        progress("shuffling", 0.0)
         order = ordering.result() if ordering else draw_order(drawn, source)
     order = order[:rows]  # the last of a uniform order are uniform rows to drop
     moved = records.permuted(order, threads=threads)
     passed = None if encoded.passed is None else encoded.passed[order]
-    told("shuffling", 1.0)
+    progress("shuffling", 1.0)
     return Release(
         plan=plan,
         certificate=Certificate.of(plan, rows, private=chosen.private),
@@ -110,18 +111,14 @@ def check(
     Returns about which share of the rows would be taken as ``other``, per attribute, in whole percents
     rounded up; nothing if the plan hides the record count.
     """
-    told = progress or _quiet
+    progress = progress or quiet
     _refuse_plan(plan, allow_pass=allow_pass, data_dependent=data_dependent)
-    encoded = encode(table, plan.schema, text=text or TextFormat(), progress=lambda done: told("reading", done))
+    encoded = encode(table, plan.schema, text=text or TextFormat(), progress=progress)
     _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
     _unit_columns(plan, encoded)
     if plan.count_noise is not None:
         return {}
     return {name: math.ceil(100 * share) / 100 for name, share in encoded.others.items()}
-
-
-def _quiet(step: str, done: float) -> None:
-    pass
 
 
 def _refuse_plan(plan: Plan, *, allow_pass: bool, data_dependent: bool) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from .._errors import DataError, InputError, did_you_mean
 from .._estimate import as_names, is_numeric
 from .._frames import Kind, as_kind, column_as_weights, decode, encode
 from .._plan import Plan
+from .._progress import Progress, quiet
 from .._results import Answer, Correlations, Description, Estimate, correlate, describe, respond
 from .._schema import Codes
 from .certificate import Certificate
@@ -22,9 +23,6 @@ from .folder import read_folder, write_bundle
 
 if TYPE_CHECKING:
     import polars as pl
-
-Progress: TypeAlias = Callable[[str, float], None]
-"""Called with the name of a step and how much of it is done, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +51,13 @@ class Release:
 
     def save(self, path: str | Path, *, format: str = "parquet", progress: Progress | None = None) -> None:
         """Write the release as a folder that does not exist yet; ``format`` is parquet, csv or both."""
-        told = progress or _quiet
         write_bundle(
             Path(path),
             self.plan,
             self.certificate,
             decode(self.plan.schema, self.codes, self.passed, narrow=True),
             format=format,
-            progress=lambda done: told("writing", done),
+            progress=progress or quiet,
         )
 
     def crosstab(
@@ -77,7 +74,6 @@ class Release:
         ``about``: errors about the people in the ``table``, or about the ``population`` they were sampled from.
         ``weights``: a passed column of survey weights.
         """
-        told = progress or _quiet
         return Estimate.of(
             self.plan.schema,
             self.plan.blocks,
@@ -86,7 +82,7 @@ class Release:
             method=method,
             about=about,
             weights=None if weights is None else self._weights(weights),
-            progress=lambda done: told("fitting", done),
+            progress=progress or quiet,
         )
 
     def query(
@@ -121,7 +117,6 @@ class Release:
 
     def correlations(self, *attributes: str, level: float = 0.95, progress: Progress | None = None) -> Correlations:
         """How all pairs of attributes (all by default) are related in the population."""
-        told = progress or _quiet
         schema = self.plan.schema
         names = attributes or [attribute.name for attribute in schema.randomised]
         randomised = {a.name: is_numeric(a) for a in schema.randomised}
@@ -131,9 +126,7 @@ class Release:
                     f"The release has no randomised attribute '{name}'. {did_you_mean(name, list(randomised))}"
                 )
         table_of = partial(self.crosstab, about="population")
-        return correlate(
-            table_of, {name: randomised[name] for name in names}, level, lambda done: told("correlating", done)
-        )
+        return correlate(table_of, {name: randomised[name] for name in names}, level, progress or quiet)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -166,7 +159,3 @@ def open_release(path: str | Path) -> Release:
     if encoded.rows != certificate.rows:
         raise DataError(f"{data} has {encoded.rows:,} rows, but its certificate is for {certificate.rows:,}.")
     return Release(plan, certificate, encoded.codes, encoded.passed)
-
-
-def _quiet(step: str, done: float) -> None:
-    pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,12 @@ import polars as pl
 from .._design import DESIGNS, check_k, check_records, named_tables, plan
 from .._errors import InputError, TargetError, did_you_mean
 from .._plan import Number, exact
+from .._progress import Progress
 from .._schema import Schema
 from .tabular import Tabular, json_rows
 
 if TYPE_CHECKING:
     import altair
-
-Told = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ def tradeoff(
     tables: Sequence[Sequence[str]] | None = None,
     designs: Sequence[str] = DESIGNS,
     options: Mapping[str, Any] | None = None,
-    progress: Told | None = None,
+    progress: Progress | None = None,
 ) -> Tradeoff:
     """Errors for k from 2 up with ``records`` rows, and for more and fewer rows with ``k``.
 
@@ -94,7 +93,7 @@ def tradeoff(
                 }
             )
         if progress is not None:
-            progress((done + 1) / len(points))
+            progress("drawing", (done + 1) / len(points))
     return Tradeoff(tuple(wanted), pl.DataFrame(rows))
 
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from .._errors import InputError
 from .._estimate import Measure, Quantile, Quantity, cramers_v
+from .._progress import Progress
 from .estimate import Estimate
 from .tabular import Tabular, free_names, json_rows
 
@@ -123,7 +124,7 @@ class Correlations(Tabular):
         return correlation_chart(self.frame, "Pearson's correlation of numeric attributes, Cramer's V of all others")
 
 
-def correlate(table_of: TableOf, numeric: dict[str, bool], level: float, told: Callable[[float], None]) -> Correlations:
+def correlate(table_of: TableOf, numeric: dict[str, bool], level: float, progress: Progress) -> Correlations:
     """All pairs of the attributes in ``numeric``, which says of each whether its values are numbers."""
     if len(numeric) < 2:
         raise InputError("A correlation matrix needs at least two attributes.")
@@ -150,5 +151,5 @@ def correlate(table_of: TableOf, numeric: dict[str, bool], level: float, told: C
                 f"high_{percent}": high,
             }
         )
-        told((done + 1) / len(pairs))
+        progress("correlating", (done + 1) / len(pairs))
     return Correlations(tuple(numeric), level, pl.DataFrame(rows).fill_nan(None))

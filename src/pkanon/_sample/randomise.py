@@ -6,13 +6,14 @@ size nor the number of threads can change the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from numpy.typing import NDArray
 
 from .._blocks import Block
+from .._progress import Progress, quiet
 from .._schema import Codes
 from .keystream import WordSource, block_stream
 from .threads import thread_count
@@ -32,7 +33,7 @@ def randomise(
     first_record: int = 0,
     piece: int | None = None,
     threads: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = quiet,
 ) -> None:
     """Randomise ``columns`` (one per unit, in the order of the blocks) into ``out``, which may be the same arrays."""
     rows = len(columns[0])
@@ -56,14 +57,12 @@ def randomise(
         for job in jobs:
             run(job)
             done += 1
-            if progress:
-                progress(done / len(jobs))
+            progress("randomising", done / len(jobs))
         return
     with ThreadPoolExecutor(workers) as pool:
         for _ in pool.map(run, jobs):
             done += 1
-            if progress:
-                progress(done / len(jobs))
+            progress("randomising", done / len(jobs))
 
 
 def _blocks(blocks: Sequence[Block]) -> Iterator[tuple[int, Block, int]]:

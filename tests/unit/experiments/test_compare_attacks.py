@@ -276,7 +276,7 @@ class TestBench:
     def test_a_classifier_of_randomised_people_has_not_seen_the_others(self, bench, parts, design):
         columns, held_out = parts
         plan = pk.plan(schema_of(SIZES), records=160, k=K, design=design, workload=1)
-        found = [each for each in bench.randomised(K, design, 2, lambda _: None) if each[0] != design]
+        found = [each for each in bench.randomised(K, design, 2, lambda *_: None) if each[0] != design]
         assert len(found) == 4
         for i, (way, numbers, _) in enumerate(found):
             release, method = divmod(i, 2)

@@ -109,7 +109,7 @@ def test_a_parquet_file_of_several_batches_keeps_its_order(tmp_path):
     frame.write_parquet(tmp_path / "t.parquet", row_group_size=10_000)
     schema = Schema([Attribute.ranged("age", 0, 120), Attribute("sex", ["M", "F"], missing="value")])
     shares: list[float] = []
-    got = encode(tmp_path / "t.parquet", schema, progress=shares.append)
+    got = encode(tmp_path / "t.parquet", schema, progress=lambda step, done: shares.append(done))
     assert np.array_equal(got.codes["age"], np.arange(n) % 121)
     assert np.array_equal(got.codes["sex"], np.tile([1, 0, 2], n // 3))
     assert shares == sorted(shares)

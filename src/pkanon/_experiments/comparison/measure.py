@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -32,6 +32,7 @@ import polars as pl
 
 from ..._design import plan
 from ..._errors import PlanError
+from ..._progress import Progress, within
 from ..seeds import seeded
 from .cells import Axes, Cells, Counts, Readable, Whole
 from .downstream import classify, correlation_error
@@ -56,7 +57,6 @@ MOST_WAYS = 3
 """Tables of up to this many attributes are all compared."""
 
 Found = dict[str, float]
-Told = Callable[[float], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ class Bench:
                 found |= self.inference.from_generalised(published)
             yield way, found
 
-    def randomised(self, k: int, design: str, releases: int, told: Told) -> Iterator[tuple[str, Found, float]]:
+    def randomised(self, k: int, design: str, releases: int, progress: Progress) -> Iterator[tuple[str, Found, float]]:
         """One design, released again and again: what each reading finds, and epsilon."""
         rows, schema, number = self.people.rows, self.people.schema, DESIGNS.index(design)
         whole = plan(schema, records=rows, k=k, design=design, workload=self.workload)
@@ -156,7 +156,7 @@ class Bench:
                 random = np.random.default_rng([self.seed, k, number, i])
                 risks = linkage.attack(released, random) | self.inference.from_randomised(released, linkage)
                 yield design, risks, whole.epsilon
-            told((i + 1) / releases)
+            progress("comparing", (i + 1) / releases)
 
     def references(self) -> Iterator[tuple[str, Found]]:
         """What the data themselves give, and what can be guessed without the person."""
@@ -205,7 +205,7 @@ class Independent:
         return np.asarray(functools.reduce(np.multiply.outer, shares) * people)
 
 
-def measure(bench: Bench, ks: Sequence[int], releases: int, progress: Told) -> pl.DataFrame:
+def measure(bench: Bench, ks: Sequence[int], releases: int, progress: Progress) -> pl.DataFrame:
     """One row per k, way of publishing and measure."""
     found: dict[tuple[int | None, str], list[Found]] = {}
     epsilons: dict[tuple[int | None, str], float] = {}
@@ -215,14 +215,10 @@ def measure(bench: Bench, ks: Sequence[int], releases: int, progress: Told) -> p
         for way, values in bench.generalised(k):
             found[k, way] = [values]
         done += 1
-        progress(done / steps)
+        progress("comparing", done / steps)
         for design in DESIGNS:
-            start = done
-
-            def told(share: float, start: int = start) -> None:
-                progress((start + share) / steps)
-
-            for way, values, epsilon in bench.randomised(k, design, releases, told):
+            part = within(progress, done / steps, (done + 1) / steps)
+            for way, values, epsilon in bench.randomised(k, design, releases, part):
                 found.setdefault((k, way), []).append(values)
                 epsilons[k, way] = epsilon
             done += 1

@@ -19,9 +19,10 @@ from ..._design import read_workload
 from ..._errors import InputError
 from ..._files import write_folder
 from ..._frames import TextFormat
+from ..._progress import Progress, quiet
 from ..._results import json_rows
 from ..seeds import check_count, check_seed
-from ..writing import Progress, check_folder, draw, quiet
+from ..writing import check_folder, draw
 from .findings import TITLES, Finding, findings
 from .measure import Bench, measure
 from .page import html_page
@@ -123,11 +124,11 @@ class Comparison:
         check_folder(path)
         write_folder(path, lambda folder: self._write(folder, progress or quiet))
 
-    def _write(self, folder: Path, told: Progress) -> None:
+    def _write(self, folder: Path, progress: Progress) -> None:
         from .charts import FIGURES
 
         (folder / "comparison.csv").write_bytes(self.frame.write_csv().encode())
-        drawn = draw({name: partial(self.chart, name) for name in FIGURES}, folder, told)
+        drawn = draw({name: partial(self.chart, name) for name in FIGURES}, folder, progress)
         figures = {name: (svg, measures) for (name, (_, measures)), svg in zip(FIGURES.items(), drawn)}
         page = html_page(
             self.frame, self.findings, figures, self.about, self.source,
@@ -160,7 +161,7 @@ def compare(
     there. Bundles count as single attributes, and columns that are not randomised are left out.
     Every release is seeded, so nothing here protects anybody: use data that may be seen.
     """
-    told = progress or quiet
+    progress = progress or quiet
     check_seed(seed)
     count = releases if releases is not None else QUICK_RELEASES if quick else RELEASES
     check_count(count, "Each point needs at least one release.")
@@ -171,14 +172,14 @@ def compare(
         raise InputError("The workload of a comparison is a number of attributes, or full.")
     if folder is not None:
         check_folder(folder)
-    told("reading", 0.0)
+    progress("reading", 0.0)
     people = read_people(table, schema, target, text)
     possible, left_out = usable(wanted, people.rows)
-    told("reading", 1.0)
+    progress("reading", 1.0)
     chosen = sorted({possible[0], possible[len(possible) // 2], possible[-1]}) if quick else possible
     if isinstance(served, int):
         served = min(served, len(people.names))
-    frame = measure(Bench(people, seed, queries, served), chosen, count, lambda share: told("comparing", share))
+    frame = measure(Bench(people, seed, queries, served), chosen, count, progress)
     result = _result(
         people, frame, chosen, left_out, seed=seed, releases=count, queries=queries, workload=served, quick=quick
     )

@@ -18,10 +18,11 @@ import polars as pl
 
 from ..._errors import InputError
 from ..._files import write_folder
+from ..._progress import Progress, quiet
 from ..._results import json_rows
 from ..census import read_census
 from ..seeds import check_count, check_seed
-from ..writing import Progress, check_folder, draw, quiet
+from ..writing import check_folder, draw
 from .measure import EXPERIMENTS, QUICK_RELEASES, RELEASES, measure
 from .page import html_page
 from .statements import Statement, statements
@@ -82,7 +83,7 @@ class Reproduction:
         check_folder(path)
         write_folder(path, lambda folder: self._write(folder, progress or quiet))
 
-    def _write(self, folder: Path, told: Progress) -> None:
+    def _write(self, folder: Path, progress: Progress) -> None:
         (folder / "points.csv").write_bytes(self.frame.write_csv().encode())
         charts = {
             f"figure{number}": partial(self.chart, experiment) for number, experiment in enumerate(EXPERIMENTS, 1)
@@ -90,7 +91,7 @@ class Reproduction:
         page = html_page(
             self.frame,
             self.statements,
-            draw(charts, folder, told),
+            draw(charts, folder, progress),
             self.source,
             synthetic=self.synthetic,
             seed=self.seed,
@@ -115,16 +116,16 @@ def reproduce(
     ``folder``: also save there; what would make that impossible is refused before anything is computed.
     Every release is seeded, so nothing here protects anybody: use data that may be seen.
     """
-    told = progress or quiet
+    progress = progress or quiet
     check_seed(seed)
     count = releases if releases is not None else QUICK_RELEASES if quick else RELEASES
     check_count(count, "Each point needs at least one release.")
     if folder is not None:
         check_folder(folder)
-    told("reading", 0.0)
+    progress("reading", 0.0)
     census = read_census(data)
-    told("reading", 1.0)
-    frame = measure(census, seed=seed, releases=count, quick=quick, progress=lambda share: told("measuring", share))
+    progress("reading", 1.0)
+    frame = measure(census, seed=seed, releases=count, quick=quick, progress=progress)
     result = Reproduction(frame, census.source, census.synthetic, seed, count, quick)
     if folder is not None:
         result.save(folder, progress=progress)

@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from ..._blocks import Counts
 from ..._design import plan
 from ..._estimate import METHODS, Reconstruction, maximum_likelihood, tabulate
 from ..._plan import Plan
+from ..._progress import Progress, within
 from ..._schema import Codes, Schema
 from ..census import Census
 from ..seeds import randomised, seeded
@@ -52,8 +52,6 @@ EM_CELLS = 25_000
 """The most likely table of more cells than this takes minutes."""
 ROWS_PER_K = 5
 """k goes up to a fifth of the rows: beyond, next to nothing is kept."""
-
-Told = Callable[[float], None]
 
 
 @dataclass(frozen=True, order=True)
@@ -93,7 +91,7 @@ def times(cells: int) -> int:
     return max(1, math.ceil(SPREAD / (cells - 1) / PRECISION**2 / RELEASES))
 
 
-def measure(census: Census, *, seed: int, releases: int, quick: bool, progress: Told) -> pl.DataFrame:
+def measure(census: Census, *, seed: int, releases: int, quick: bool, progress: Progress) -> pl.DataFrame:
     """One row per point, design and method."""
     wanted = points(census.table.height, len(census.schema.randomised), quick)
     settings = sorted({point.setting for point in wanted})
@@ -101,19 +99,15 @@ def measure(census: Census, *, seed: int, releases: int, quick: bool, progress: 
     order = np.random.default_rng(seed).permutation(census.table.height)
     measured: dict[Setting, list[dict[str, Any]]] = {}
     for number, setting in enumerate(settings):
-        told = partial(_told, progress, sum(costs[:number]) / sum(costs), costs[number] / sum(costs))
-        measured[setting] = _measure(census, setting, order, seed, releases, told)
+        part = within(progress, sum(costs[:number]) / sum(costs), sum(costs[: number + 1]) / sum(costs))
+        measured[setting] = _measure(census, setting, order, seed, releases, part)
     rows = [{"experiment": point.experiment} | row for point in wanted for row in measured[point.setting]]
-    progress(1.0)
+    progress("measuring", 1.0)
     return pl.DataFrame(rows, schema_overrides={"note": pl.String, "l1": pl.Float64, "rho": pl.Float64})
 
 
-def _told(progress: Told, before: float, part: float, share: float) -> None:
-    progress(before + part * share)
-
-
 def _measure(
-    census: Census, setting: Setting, order: np.ndarray, seed: int, releases: int, progress: Told
+    census: Census, setting: Setting, order: np.ndarray, seed: int, releases: int, progress: Progress
 ) -> list[dict[str, Any]]:
     names = [attribute.name for attribute in census.schema.randomised][: setting.attributes]
     schema = Schema([census.schema.attribute(name) for name in names])
@@ -134,7 +128,7 @@ def _measure(
             found = estimates(made, randomised(made, codes, randomness), methods)
             for method, counts in found.items():
                 errors[method].append(float(np.abs(counts - truth).sum() / setting.records))
-            progress((number + (i + 1) / count) / len(DESIGNS))
+            progress("measuring", (number + (i + 1) / count) / len(DESIGNS))
         rows += [_row(setting, made, design, method, errors.get(method, []), truth.size) for method in METHODS]
     return rows
 

@@ -10,7 +10,6 @@ differ in every row are an id, other texts with many values are dropped. A table
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 
 from ..._errors import DataError, SchemaError
 from ..._files import write_new
+from ..._progress import Progress, quiet
 from ..._schema import Attribute, Schema
 from ..border import guarded, rows
 from ..read import PLAIN, Source, TextFormat, are_names, check_header, open_source
@@ -65,13 +65,13 @@ class Draft:
         write_new(path, self.to_toml())
 
 
-def draft_schema(table: object, *, text: TextFormat = PLAIN, progress: Callable[[float], None] | None = None) -> Draft:
+def draft_schema(table: object, *, text: TextFormat = PLAIN, progress: Progress | None = None) -> Draft:
     """A schema that fits the table, marked as drafted, and what was done to each column."""
     source = open_source(table, text)
     check_header(source, ())
     _refuse_values_as_names(source)
     attributes, notes = [], []
-    for column in seen(source, progress):
+    for column in seen(source, progress or quiet):
         failure = f"Column '{column.name}' cannot be drafted."
         attribute, note = guarded(failure, _proposed, column.name, guarded(failure, typed, column))
         attributes.append(attribute)

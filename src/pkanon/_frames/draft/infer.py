@@ -7,12 +7,12 @@ texts, because a number would lose how they are written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import polars as pl
 
 from ..._errors import DataError
+from ..._progress import Progress
 from ..border import guarded
 from ..read import Source, conversion
 
@@ -51,7 +51,7 @@ class Column:
     missing_values: tuple[str, ...] = ()
 
 
-def seen(source: Source, progress: Callable[[float], None] | None) -> list[Seen]:
+def seen(source: Source, progress: Progress) -> list[Seen]:
     """Counts the different values of every column."""
     rows = 0
     parts: dict[str, list[pl.DataFrame] | None] = {name: [] for name in source.names}
@@ -62,8 +62,7 @@ def seen(source: Source, progress: Callable[[float], None] | None) -> list[Seen]
                 parts[name] = None
             elif counted is not None:
                 counted.append(guarded(f"Column '{name}' cannot be counted.", _counted, frame[name]))
-        if progress is not None:
-            progress(share)
+        progress("reading", share)
     if not rows:
         raise DataError("The table has no rows.")
     return [Seen(name, rows, source.text is not None, _joined(name, counted)) for name, counted in parts.items()]

@@ -12,7 +12,7 @@ the values belong under ``other``.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -21,6 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ..._errors import DataError
+from ..._progress import Progress, quiet
 from ..._schema import Codes, Schema
 from ..border import Unreadable, guarded
 from .check import check_columns
@@ -30,7 +31,8 @@ from .source import Kind, Source, open_source
 from .textfile import Reading
 from .textopen import PLAIN, TextFormat
 
-Progress = Callable[[float], None]
+READING = "reading"
+"""What progress calls this step."""
 
 
 @dataclass(frozen=True)
@@ -54,33 +56,33 @@ def encode(
     schema: Schema,
     *,
     text: TextFormat = PLAIN,
-    progress: Progress | None = None,
+    progress: Progress = quiet,
     released: bool = False,
 ) -> Encoded:
     """The codes of a table; refuses every row and column that does not fit the schema.
 
     ``table`` is a frame of polars, pandas or pyarrow, a duckdb relation, or the path of a CSV or
     Parquet file. ``released``: the table is a release, its values are the schema's labels.
-    ``progress`` is called now and then with the share done, from 0 to 1.
+    The step of ``progress`` is called reading.
     """
     source = open_source(table, text)
     declared = [a.name for a in schema.attributes if not released or a.role in ("randomise", "pass")]
     check_columns(source, declared)
-    told = _rising(progress)
+    progress = _rising(progress)
     columns = columns_of(schema, released=released)
     rows = None
     if source.text is not None:
         try:
-            rows = _read(source, columns, told, {column.attribute.name: column.reading for column in columns})
+            rows = _read(source, columns, progress, {column.attribute.name: column.reading for column in columns})
         except Unreadable:
             columns = columns_of(schema, released=released)  # read again below, as text
     if rows is None:
-        rows = _read(source, columns, told, None)
+        rows = _read(source, columns, progress, None)
     if rows == 0:
         raise DataError("The table has no rows.")
     if complaints := [sentence for column in columns for sentence in column.complaints()]:
         raise DataError("\n".join(complaints))
-    told(1.0)
+    progress(READING, 1.0)
     coded = [column for column in columns if isinstance(column, CodedColumn)]
     others = {column.attribute.name: column.others / rows for column in coded if column.others}
     codes = {column.attribute.name: column.codes() for column in coded}
@@ -88,7 +90,7 @@ def encode(
     return Encoded(rows, codes, pl.DataFrame(kept) if kept else None, source.kind, others)
 
 
-def _read(source: Source, columns: list[Column], told: Progress, readings: Mapping[str, Reading] | None) -> int:
+def _read(source: Source, columns: list[Column], progress: Progress, readings: Mapping[str, Reading] | None) -> int:
     """Feeds every row to the columns; how many there were."""
     rows = 0
     names = [column.attribute.name for column in columns]
@@ -101,7 +103,7 @@ def _read(source: Source, columns: list[Column], told: Progress, readings: Mappi
             for job in jobs:
                 job.result()
             rows += frame.height
-            told(share)
+            progress(READING, share)
     return rows
 
 
@@ -114,14 +116,14 @@ def _take(column: Column, values: pl.DataFrame, frame: pl.DataFrame, how: Conver
     guarded(f"Column '{name}' cannot be read.", column.take, values[name], how, missing)
 
 
-def _rising(progress: Progress | None) -> Progress:
+def _rising(progress: Progress) -> Progress:
     """Passes shares on while they rise: a file that is read again does not go back to the start."""
     reached = 0.0
 
-    def told(share: float) -> None:
+    def rise(step: str, done: float) -> None:
         nonlocal reached
-        if progress is not None and share > reached:
-            reached = share
-            progress(share)
+        if done > reached:
+            reached = done
+            progress(step, done)
 
-    return told
+    return rise
