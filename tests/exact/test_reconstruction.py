@@ -19,8 +19,11 @@ from scipy.optimize import brentq, minimize
 import pkanon as pk
 from pkanon._blocks import Retention
 from pkanon._estimate import LARGEST_TABLE, Channel, Reconstruction, maximum_likelihood, nearest, tabulate
-from pkanon._estimate.interval import Moments, honest, normal_quantile, ratio, wald
+from pkanon._estimate.interval import honest, normal_quantile, ratio, wald
+from pkanon._estimate.linear import Listed, Shape, cells
+from pkanon._estimate.shares import _covariance
 from pkanon._estimate.tabulate import PIECE, check_size
+from pkanon._estimate.variance import _evenly, estimated_variances
 from pkanon._schema import code_dtype
 
 EXACT = 1e-9
@@ -144,7 +147,7 @@ def test_the_people_in_the_table(blocks, names, people, seed):
                     table.counts,
                     table.counts**2,
                     np.multiply.outer(table.counts, table.counts),
-                    table._plug_in,
+                    plug_in_of(table),
                     table.covariance(w),
                     np.array(((table.counts - x) ** 2).sum()),
                 )
@@ -187,7 +190,7 @@ def test_the_population_behind_the_table(blocks, names, people, seed):
                 for part in (
                     table.counts,
                     np.multiply.outer(table.counts, table.counts),
-                    table._plug_in,
+                    plug_in_of(table),
                     table.covariance(w),
                 )
             ]
@@ -221,7 +224,7 @@ def test_survey_weights(blocks, names, people, seed):
             for part in (
                 table.counts,
                 np.multiply.outer(table.counts, table.counts),
-                table._plug_in,
+                plug_in_of(table),
                 table.covariance(w),
             )
         ]
@@ -269,11 +272,43 @@ def test_a_cell_and_its_group_vary_together_as_estimated(name, about, seed):
 
     def of(table):
         group = table.counts.sum(axis=1, keepdims=True)
-        common = table._covered(table.names, given, table.unbiased, group)
+        common = _covariance(table, given, group)
         return np.array([table.counts, np.broadcast_to(group, table.counts.shape), table.counts * group, common])
 
     cell, group, both, common = average(blocks, laws, names, of, about=about)
     np.testing.assert_allclose(common, both - cell * group, atol=EXACT)
+
+
+def plug_in_of(table):
+    """The estimated variance of each cell, before any fallback."""
+    return estimated_variances(table, cells(table.channel))[0].reshape(table.counts.shape)
+
+
+def variance_of_even_people(blocks, names):
+    """Per cell the variance that one person causes who is spread evenly over the released cells, from dense matrices."""
+    a, records = dense_of(blocks), records_of(blocks)
+    attributes = [name for block in blocks for name in block.attributes]
+
+    def places_in(names):
+        return [tuple(record[attributes.index(name)] for name in names) for record in records]
+
+    places, whole = places_in(names), places_in(Channel(blocks, names).sizes)
+    b, x = np.linalg.inv(a), np.array([1 / (len(set(whole)) * whole.count(place)) for place in whole])
+    sizes = {name: size for block in blocks for unit in block.units for name, size in zip(unit.attributes, unit.sizes)}
+    found = np.zeros([sizes[name] for name in names])
+    for cell in set(places):
+        inside = np.array([place == cell for place in places], float)
+        found[cell] = (a.T @ x) @ (b @ inside) ** 2 - x @ inside
+    return found
+
+
+def test_the_evenly_spread_variance_of_a_cell_is_the_predicted_one():
+    """In a value-symmetric design: n (c - 1), shared by all cells."""
+    blocks, names, _ = CASES["two attributes"]
+    table = reconstruct(blocks, records_of(blocks)[:4], names)
+    np.testing.assert_allclose(
+        4 * variance_of_even_people(blocks, names), 4 * (table.channel.error_factor - 1) / table.counts.size
+    )
 
 
 @every_case
@@ -281,6 +316,7 @@ def test_a_cell_and_its_group_vary_together_as_estimated(name, about, seed):
 def test_standard_errors_are_numbers_above_zero_and_the_fallback_is_told(blocks, names, people, about):
     people = 2
     records = records_of(blocks)
+    evenly = variance_of_even_people(blocks, names)
     told = 0
     for outcome in itertools.combinations_with_replacement(records, people):
         table = reconstruct(blocks, outcome, names, about=about)
@@ -288,12 +324,13 @@ def test_standard_errors_are_numbers_above_zero_and_the_fallback_is_told(blocks,
         assert np.isfinite(errors).all()
         assert (errors[possible] > 0).all()
         assert (errors[~possible] == 0).all()
-        plug_in = table._plug_in
-        np.testing.assert_array_equal(table.fallback, (plug_in <= 0) & possible)
+        plug_in = plug_in_of(table)
+        np.testing.assert_array_equal(
+            table.fallback, (plug_in <= EXACT) & possible
+        )  # equal rows: zero but for rounding
         np.testing.assert_allclose(errors[~table.fallback & possible] ** 2, plug_in[~table.fallback & possible])
-        # n (c - 1), shared evenly by the cells that can occur, and with sampling one person more
-        predicted = people * (table.channel.error_factor - 1) / possible.sum() + (about == "population")
-        np.testing.assert_allclose(errors[table.fallback] ** 2, predicted)
+        predicted = people * evenly + (about == "population")  # with sampling one person more
+        np.testing.assert_allclose(errors[table.fallback] ** 2, predicted[table.fallback])
         told += int(table.fallback.any())
         for level in (0.5, 0.95):
             low, high = table.interval(level)
@@ -388,8 +425,21 @@ def test_limits_of_sparse_cells_solve_the_score_equation(name, about, seed):
 def test_an_error_is_steadied_where_released_rows_are_scarce(expected, error, used):
     """No person in the cell, 100 elsewhere with a variance of 1 each, no skewness, and steps of 1."""
     one = np.ones(1)
-    moments = Moments(one, expected * one, one, 0 * one, 2 * one, 4 * one, total=100.0, sampled=False)
-    low, high = honest(5 * one, error * one, 0 * one, moments, 0.9)
+    shape = Shape(
+        unit=one,
+        people=0 * one,
+        step=one,
+        expected=expected * one,
+        own_2=2 * one,
+        own_3=4 * one,
+        known_2=one,
+        known_3=one,
+        cross=2 * one,
+        others_2=one,
+        others_3=0 * one,
+        total=100.0,
+    )
+    low, high = honest(5 * one, error * one, shape, False, 0.9)
     z = normal_quantile(0.9)
     assert (low[0], high[0]) == pytest.approx((5 - z * used, 5 + z * used), rel=1e-12)
 
@@ -471,7 +521,7 @@ def test_the_variance_of_one_function_is_on_the_diagonal_of_many(name, about, se
     blocks, names, _ = CASES[name]
     table = drawn(blocks, names, 3000, seed, about=about)
     w = functions(table.counts.shape, seed)
-    np.testing.assert_allclose([table.variance_of(one) for one in w], np.diag(table.covariance(w)), rtol=1e-9)
+    np.testing.assert_allclose(table.variances_of(w), np.diag(table.covariance(w)), rtol=1e-9)
     for cell in np.argwhere(table.channel.possible):
         one = np.zeros(table.counts.shape)
         one[tuple(cell)] = 1
@@ -479,8 +529,8 @@ def test_the_variance_of_one_function_is_on_the_diagonal_of_many(name, about, se
         assert table.linear(one).standard_error == pytest.approx(table.standard_errors[tuple(cell)], rel=1e-7)
 
 
-def test_a_linear_function_with_a_negative_estimated_variance_has_that_of_the_nearest_table():
-    """... and that is the exact variance if the nearest table is the truth."""
+def test_a_linear_function_with_a_negative_estimated_variance_has_that_of_people_spread_evenly():
+    """... and that is the exact variance if they are the truth."""
     blocks, names, _ = CASES["two attributes"]
     found = 0
     for outcome in itertools.combinations_with_replacement(records_of(blocks), 2):
@@ -488,28 +538,30 @@ def test_a_linear_function_with_a_negative_estimated_variance_has_that_of_the_ne
         for w in np.eye(table.counts.size).reshape(-1, *table.counts.shape):
             if table.covariance(w[None])[0, 0] <= 0:
                 found += 1
-                people = nearest(table.counts, 2.0, np.ones(table.counts.shape, bool))
+                people = np.full(table.counts.shape, 2.0 / table.counts.size)
                 a = dense_of(blocks)
                 order = [(r[1], r[0]) for r in records_of(blocks)]  # the table is b x a
                 x, t = np.array([people[c] for c in order]), np.array([w[c] for c in order])
                 carried = np.linalg.inv(a) @ t
-                assert table.variance_of(w) == pytest.approx(float((a.T @ x) @ carried**2 - x @ t**2), rel=1e-9)
+                assert table.variances_of(w[None])[0] == pytest.approx(
+                    float((a.T @ x) @ carried**2 - x @ t**2), rel=1e-9
+                )
     assert found
 
 
 @pytest.mark.parametrize("about", ["table", "population"])
 @pytest.mark.parametrize("name", ["two attributes", "joint, forbidden", "matrix on a bundle, marginal"])
 def test_weights_of_two_make_variances_fourfold(name, about, seed):
-    """Also where the nearest table stands in: twice as many people of each kind, and each counts twice."""
+    """Also where people spread evenly stand in: twice as many of each kind, and each counts twice."""
     blocks, names, _ = CASES[name]
     plain, double = (drawn(blocks, names, 5, seed, about=about, weights=w) for w in (None, np.full(5, 2.0)))
     assert double.weighted
     for w in functions(plain.counts.shape, seed):
-        carried = plain.channel.inverse_transpose(w[None])[0]
-        nearby = plain._variance_nearby(w, carried)
-        assert nearby > 0
-        assert double._variance_nearby(w, carried) == pytest.approx(4 * nearby, rel=1e-9)
-        assert double.variance_of(w) == pytest.approx(4 * plain.variance_of(w), rel=1e-9)
+        listed = Listed(plain.channel, w[None])
+        evenly = _evenly(plain, listed)
+        assert evenly > 0
+        assert _evenly(double, listed) == pytest.approx(4 * evenly, rel=1e-9)
+        assert double.variances_of(w[None]) == pytest.approx(4 * plain.variances_of(w[None]), rel=1e-9)
 
 
 def differentiated(table, of, step=1e-4):
@@ -549,7 +601,7 @@ def test_arithmetic_follows_the_delta_method(of, seed):
     quantity, gradient = made(table), differentiated(table, made)
     # central differences: truncation h^2 f'''/6 and rounding 1e-16 f/h are both below 1e-6 of the slope here
     np.testing.assert_allclose(quantity.weights, gradient, rtol=1e-5, atol=1e-6 * np.abs(gradient).max())
-    assert quantity.standard_error == pytest.approx(math.sqrt(table.variance_of(gradient)), rel=1e-5)
+    assert quantity.standard_error == pytest.approx(math.sqrt(table.variances_of(gradient[None])[0]), rel=1e-5)
     z = normal_quantile(0.9)
     low, high = quantity.interval(0.9)
     assert (low, high) == pytest.approx(
@@ -567,8 +619,9 @@ def test_arithmetic_follows_the_delta_method(of, seed):
 def test_an_interval_that_knows_nothing_has_ends_all_the_same(scale, value, seed):
     """A ratio near zero with a large error: exp overflows at 709, and an interval must come out all the same."""
     blocks, names, _ = CASES["two attributes"]
-    quantity = (drawn(blocks, names, 30, seed).linear(np.eye(3, 2)) * 0 + value).on(scale)
-    wide = replace(quantity, variance_of=lambda weights: 10.0)
+    count = drawn(blocks, names, 30, seed).linear(np.eye(3, 2))
+    wide = (value * (count * count) / (count * count)).on(scale)
+    vars(wide)["standard_error"] = math.sqrt(10.0)  # a cached property
     low, high = wide.interval()
     assert low <= value <= high
     assert high - low > 1  # it does not pretend to know

@@ -2,17 +2,25 @@
 
 tabulate.py        codes to counts
 channel.py         how a table was randomised: the passes of all blocks on its axes, and back
-simplex.py, em.py  methods beside the plain inverse
-reconstruction.py  counts, standard errors, intervals of one table;  interval.py  limits of a cell;  quantity.py  of a number
+method.py          what a method is;  methods.py  the catalogue;  inverse.py, simplex.py, em.py  one method each
+reconstruction.py  one table: counts, standard errors, intervals;  shares.py  shares of its cells
+quantity.py        one number made from a table
+uncertainty.py     the one owner of errors and intervals, for cells, counts, shares, sums and everything else
+linear.py          linear functions of a table;  variance.py  their variance;  delta.py  numbers made of them
+interval.py        limits that are honest in sparse tables
 statistics/        means, quantiles, associations
 """
 
 from . import statistics
 from .channel import Channel
-from .em import Convergence, maximum_likelihood
+from .delta import Derived
+from .em import maximum_likelihood
 from .interval import normal_quantile
+from .method import Convergence
+from .methods import METHODS
 from .quantity import Quantity
-from .reconstruction import ABOUT, METHODS, About, Method, Reconstruction, Shares, as_names
+from .reconstruction import ABOUT, About, Reconstruction, as_names
+from .shares import Shares
 from .simplex import nearest
 from .statistics import (
     Association,
@@ -24,6 +32,7 @@ from .statistics import (
     representative,
 )
 from .tabulate import LARGEST_TABLE, tabulate
+from .uncertainty import Basis, intervals, standard_errors
 
 __all__ = [
     "ABOUT",
@@ -31,10 +40,11 @@ __all__ = [
     "METHODS",
     "About",
     "Association",
+    "Basis",
     "Channel",
     "Convergence",
+    "Derived",
     "Measure",
-    "Method",
     "Quantile",
     "Quantity",
     "Reconstruction",
@@ -42,11 +52,13 @@ __all__ = [
     "as_names",
     "code_of",
     "cramers_v",
+    "intervals",
     "is_numeric",
     "maximum_likelihood",
     "nearest",
     "normal_quantile",
     "representative",
+    "standard_errors",
     "statistics",
     "tabulate",
 ]

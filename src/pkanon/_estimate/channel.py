@@ -91,8 +91,9 @@ class Channel:
         return self._through(people, lambda block, x: block.forward(x, self._axes, out=x))
 
     def forward_transpose(self, weights: Counts) -> Counts:
-        """The transpose of :meth:`forward`."""
-        return self._through(weights, lambda block, x: block.forward_transpose(x, self._axes, out=x))
+        """The transpose of :meth:`forward`; any leading axes are a batch."""
+        axes = self._behind(weights.ndim - len(self.sizes))
+        return self._through(weights, lambda block, x: block.forward_transpose(x, axes, out=x))
 
     def inverse_whole(self, released: Counts) -> Counts:
         """The unbiased reconstruction, extra axes included."""
@@ -104,8 +105,7 @@ class Channel:
 
     def inverse_transpose(self, weights: Counts) -> Counts:
         """A linear function of people as one of released rows; any leading axes are a batch."""
-        batch = weights.ndim - len(self.shape)
-        axes = {name: axis + batch for name, axis in self._axes.items()}
+        axes = self._behind(weights.ndim - len(self.shape))
         x = np.broadcast_to(
             weights.reshape(weights.shape + (1,) * len(self.extra)),
             weights.shape + tuple(self.sizes[name] for name in self.extra),
@@ -140,6 +140,10 @@ class Channel:
             names = [name for name in self.names if name in block.attributes]
             result = result * self._spread(names, of_block(block, names))
         return result.reshape(result.shape[: len(self.shape)])
+
+    def _behind(self, batch: int) -> dict[str, int]:
+        """The axes behind some leading ones."""
+        return {name: axis + batch for name, axis in self._axes.items()}
 
     def _through(self, counts: Counts, apply: Callable[[Block, Counts], Counts]) -> Counts:
         x = np.array(counts, float)

@@ -14,31 +14,17 @@ On a table of one retention block the maximum has a closed form.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from .._blocks import Counts, Retention
 from .._progress import Progress, quiet
 from .channel import Channel
+from .method import Convergence, Method
 
 TOLERANCE = 1.0
 """Log-likelihood that may still be missing, by a bound that overstates it: data cannot tell such tables apart."""
 MOST_STEPS = 10_000
-
-
-@dataclass(frozen=True)
-class Convergence:
-    """How a maximum-likelihood table was found.
-
-    ``gap``: no table has a log-likelihood more than this above the one returned. ``passes``: how many
-    EM steps it took (0 for the closed form). ``converged``: whether the gap is within the tolerance.
-    """
-
-    gap: float
-    passes: int
-    converged: bool
-    log_likelihood: float
 
 
 def maximum_likelihood(
@@ -153,3 +139,11 @@ class _Climb:
             if a > -1.01:
                 return (second, *self._step(second))
             a = (a - 1) / 2
+
+
+def _fit(channel: Channel, released: Counts, progress: Progress) -> tuple[Counts, Convergence]:
+    people, convergence = maximum_likelihood(channel, released, progress=progress)
+    return channel.collapse(people), convergence
+
+
+EM = Method("em", "the most likely table", _fit)

@@ -1,25 +1,24 @@
-"""Confidence intervals for one cell that are honest also where hardly any row stands behind it.
+"""Confidence intervals for counts and sums that are honest also where few rows stand behind them.
 
-An estimate is a sum over released rows. Where few rows decide it, it is skewed and moves in steps.
-Where it is not (skewness below SKEWED, variance above FEW steps squared), the interval is the familiar
-estimate plus or minus z standard errors; if fewer than SCARCE released rows are expected in the cell and
-the variance in the nearest possible table is larger, with the mean of both variances. Otherwise the limits are the values c under which the
-estimate would be just too far off: variance v and third moment t are those of a table with c people in
-the cell (a score interval), and the normal quantile is corrected for skewness (Cornish and Fisher),
+An estimate is a sum over released rows. Where few rows decide it, it is skewed and moves in steps. Where it is neither
+(skewness below SKEWED, variance above FEW steps squared), the interval is the familiar estimate plus or minus z standard
+errors. If fewer than SCARCE released rows are expected among the people counted, and the variance in the nearest possible
+table is larger, the mean of both variances is used. Otherwise the limits are the values c under which the estimate would be
+just too far off: variance v and third moment t are those of a table with c such people (a score interval), and the
+normal quantile is corrected for skewness (Cornish and Fisher),
 
     estimate - c = z sqrt(v(c)) + (z^2 - 1)/6 t(c)/v(c)      at the lower limit, -z at the upper one.
 
 With a variance below FEW steps squared the limits are also moved out by half a step, as in exact
-intervals for counts: the interval then covers at least as often as it says. A step is what one released
-row of the cell adds to its estimate; ``variance / step^2`` counts noise rows where all attributes of
-the table are one unit. docs/theory.md 7 has the measured coverage.
+intervals for counts: the interval then covers at least as often as it says. A step is what one released row adds
+to the estimate; ``variance / step^2`` counts noise rows where all attributes of the table are one unit.
+docs/theory.md 7 has the measured coverage.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -27,62 +26,18 @@ from numpy.typing import NDArray
 
 from .._blocks import Counts
 from .._errors import InputError
+from .linear import Shape
 
 FEW = 10.0
+"""Steps squared: half a step is then 0.16 standard deviations, and leaving it out costs 2 x 0.9 points of coverage at 95%."""
 SCARCE = 20.0
+"""Rows: a variance estimated from them is off by 1/sqrt(20) = 22%, which costs about a point of coverage at 95%."""
 SKEWED = 1 / math.sqrt(50)
+"""The skewness of a mean of 50 exponential variables is twice that; each tail is then off by 0.4 points at 95%."""
 PIECE = 2**14
-"""Cells solved for at a time: what is worked on stays in the cache."""
+"""Functions solved for at a time: the arrays stay in the cache."""
 _STEPS = 14
-"""Each gains about half again as many digits as there were; beyond ten they do not matter."""
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Second and third moments of each cell's estimate, as functions of how many people are in the cell.
-
-    ``step``: what one released row of the cell adds. ``expected``: how many such rows are expected.
-    ``others_2``, ``others_3``: what one person elsewhere adds on average, ``own_2``, ``own_3``: what one in the cell
-    adds to ``sum_v B[v, j]^2`` and to the same with cubes. ``sampled``: people are themselves a sample.
-    """
-
-    step: Counts
-    expected: Counts
-    others_2: Counts
-    others_3: Counts
-    own_2: Counts
-    own_3: Counts
-    total: float
-    sampled: bool
-
-    def variance(self, c: Counts) -> Counts:
-        """Of the estimate, with c people in the cell."""
-        certain = c * c / self.total if self.sampled else c  # known of each person: a share, or 0 or 1
-        return np.maximum(self._sum(self.others_2, self.own_2, c) - certain, 0.0)
-
-    def third(self, c: Counts) -> Counts:
-        """The third central moment of the estimate, with c people in the cell."""
-        cubes = self._sum(self.others_3, self.own_3, c)
-        if not self.sampled:
-            return np.asarray(cubes - (3 * self.own_2 - 2) * c)
-        share = c / self.total
-        return np.asarray(cubes - 3 * share * self._sum(self.others_2, self.own_2, c) + 2 * share * share * c)
-
-    def _sum(self, others: Counts, own: Counts, c: Counts) -> Counts:
-        return np.asarray(others * np.maximum(self.total - c, 0.0) + own * c)
-
-    def of(self, cells: tuple[NDArray[np.intp], ...]) -> Moments:
-        """The same for some cells."""
-        return Moments(
-            step=self.step[cells],
-            expected=self.expected[cells],
-            others_2=self.others_2[cells],
-            others_3=self.others_3[cells],
-            own_2=self.own_2[cells],
-            own_3=self.own_3[cells],
-            total=self.total,
-            sampled=self.sampled,
-        )
+"""Illinois steps; each multiplies the correct digits by about 1.4, so 14 give more than ten."""
 
 
 def normal_quantile(level: float) -> float:
@@ -98,38 +53,58 @@ def wald(estimate: Counts, error: Counts, level: float) -> tuple[Counts, Counts]
     return estimate - z * error, estimate + z * error
 
 
-def honest(estimate: Counts, error: Counts, reference: Counts, moments: Moments, level: float) -> tuple[Counts, Counts]:
-    """Limits of each cell; ``reference`` is a table without negative cells, near the truth."""
-    variance = moments.variance(reference)
+def honest(estimate: Counts, error: Counts, shape: Shape, sampled: bool, level: float) -> tuple[Counts, Counts]:
+    """Limits of each function, in units of its mean weight; ``sampled``: the people are themselves a sample."""
+    variance = np.where(error > 0, _variance(shape, shape.people, sampled), 0.0)  # what is certain has no variance
     known = variance > 0
-    steps = np.divide(variance, moments.step**2, out=np.full_like(variance, np.inf), where=known)
-    skewness = np.divide(moments.third(reference), variance**1.5, out=np.zeros_like(variance), where=known)
+    steps = np.divide(variance, shape.step**2, out=np.full_like(variance, np.inf), where=known & (shape.step > 0))
+    skewness = np.divide(_third(shape, shape.people, sampled), variance**1.5, out=np.zeros_like(variance), where=known)
     # few released rows estimate their own variance badly, and too small as often as too large
     steadied = np.sqrt(np.maximum(error**2 + variance, 2 * error**2) / 2)
-    low, high = wald(estimate, np.where(moments.expected < SCARCE, steadied, error), level)
-    few = (np.abs(skewness) >= SKEWED) | (steps < FEW)
-    cells = np.flatnonzero(few)
-    for start in range(0, len(cells), PIECE):
-        piece = np.unravel_index(cells[start : start + PIECE], few.shape)
-        low[piece], high[piece] = _score(estimate[piece], moments.of(piece), steps[piece] < FEW, level)
+    low, high = wald(estimate, np.where(shape.expected < SCARCE, steadied, error), level)
+    few = np.flatnonzero((np.abs(skewness) >= SKEWED) | (steps < FEW))
+    for start in range(0, len(few), PIECE):
+        piece = few[start : start + PIECE]
+        low[piece], high[piece] = _score(estimate[piece], shape.of(piece), steps[piece] < FEW, sampled, level)
     return low, high
 
 
-def _score(estimate: Counts, moments: Moments, coarse: NDArray[np.bool_], level: float) -> tuple[Counts, Counts]:
+def _variance(shape: Shape, c: Counts, sampled: bool) -> Counts:
+    """Of the estimate, with c people who have a weight."""
+    certain = c * c / shape.total if sampled else shape.known_2 * c  # known of each person: a share, or the weight
+    return np.maximum(_sum(shape, shape.others_2, shape.own_2, c) - certain, 0.0)
+
+
+def _third(shape: Shape, c: Counts, sampled: bool) -> Counts:
+    """The third central moment of the estimate, with c people who have a weight."""
+    cubes = _sum(shape, shape.others_3, shape.own_3, c)
+    if not sampled:
+        return np.asarray(cubes - (3 * shape.cross - 2 * shape.known_3) * c)
+    share = c / shape.total
+    return np.asarray(cubes - 3 * share * _sum(shape, shape.others_2, shape.own_2, c) + 2 * share * share * c)
+
+
+def _sum(shape: Shape, others: Counts, own: Counts, c: Counts) -> Counts:
+    return np.asarray(others * np.maximum(shape.total - c, 0.0) + own * c)
+
+
+def _score(
+    estimate: Counts, shape: Shape, coarse: NDArray[np.bool_], sampled: bool, level: float
+) -> tuple[Counts, Counts]:
     z = normal_quantile(level)
-    half = np.where(coarse, np.abs(moments.step) / 2, 0.0)
+    half = np.where(coarse, np.abs(shape.step) / 2, 0.0)
     skew = (z * z - 1) / 6
 
     def distance(c: Counts, sign: float) -> Counts:
         at = np.maximum(c, 0.0)
-        variance = moments.variance(at)
-        ratio = np.divide(moments.third(at), variance, out=np.zeros_like(at), where=variance > 0)
-        return sign * z * np.sqrt(variance) + skew * ratio + sign * half
+        variance = _variance(shape, at, sampled)
+        tilt = np.divide(_third(shape, at, sampled), variance, out=np.zeros_like(at), where=variance > 0)
+        return sign * z * np.sqrt(variance) + skew * tilt + sign * half
 
     def limit(sign: float) -> Counts:
         """The c with ``estimate - c = distance(c)``."""
         reach = np.abs(distance(estimate, sign)) + np.abs(distance(np.zeros_like(estimate), sign))
-        far = estimate - sign * 2 * (reach + z * z * np.maximum(np.abs(moments.step), moments.own_2))
+        far = estimate - sign * 2 * (reach + z * z * np.maximum(np.abs(shape.step), shape.own_2))
         return _root(lambda c: estimate - c - distance(c, sign), estimate, far)
 
     return limit(1.0), limit(-1.0)

@@ -1,9 +1,8 @@
-"""A number estimated from a table, with its standard error.
+"""A number estimated from a table, with its standard error and its interval.
 
-Every such number is, or behaves like, a sum over people with a weight per cell: exactly for counts,
-sums and differences, to first order for ratios, logarithms and everything made of them (the delta
-method). A quantity carries those weights, so numbers from one table can be added, divided and
-compared and their common errors are taken into account.
+Every such number is, or behaves like, a sum over people with a weight per cell: exactly for counts, sums and differences, to
+first order for ratios, logarithms and everything made of them (delta.py). A quantity carries those weights, so numbers
+from one table can be added, divided and compared, and their common errors are taken into account.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-import numpy as np
-
 from .._blocks import Counts
 from .._errors import InputError
+from .delta import Derived
 from .interval import normal_quantile
+from .uncertainty import Single, intervals, standard_errors
 
 Scale: TypeAlias = Literal["plain", "log", "atanh"]
 
@@ -39,31 +38,54 @@ class Quantity:
     ``scale`` is where the interval is symmetric: ratios of odds on the logarithm, correlations on atanh.
     """
 
-    value: float
-    unbiased: float
-    weights: Counts = field(repr=False)
-    variance_of: Callable[[Counts], float] = field(repr=False)
+    _basis: Single = field(repr=False)
+    _number: Derived = field(repr=False)
     scale: Scale = "plain"
     bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    @property
+    def value(self) -> float:
+        """The estimate."""
+        smallest, largest = self.bounds
+        value = float(self._number.value[0])
+        return min(max(value, smallest), largest)
+
+    @property
+    def unbiased(self) -> float:
+        """The estimate from the unbiased table, whatever the method."""
+        return float(self._number.unbiased[0])
+
+    @property
+    def weights(self) -> Counts:
+        """The weight of a person in each cell, to first order."""
+        weights: Counts = self._number.slopes[0].reshape(self._basis.table.counts.shape)
+        return weights
 
     @cached_property
     def standard_error(self) -> float:
         """Its standard error."""
         if not math.isfinite(self.unbiased):
             return math.nan
-        return math.sqrt(self.variance_of(self.weights))
+        return float(standard_errors(self._basis, self._number)[0])
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """(low, high): plus or minus z standard errors on its scale."""
+        """(low, high): of counts, sums and shares also honest in sparse tables; else z standard errors on its scale."""
         z, error = normal_quantile(level), self.standard_error
-        to, slope, back = _SCALES[self.scale]
-        try:
-            middle, width = to(self.unbiased), z * abs(slope(self.unbiased)) * error
-            low, high = back(middle - width), back(middle + width)
-        except (ArithmeticError, ValueError):  # on or over the border of its scale: say so on the plain one
-            low, high = self.unbiased - z * error, self.unbiased + z * error
+        known = intervals(self._basis, self._number, level) if self.scale == "plain" else None
+        if known is not None:
+            low, high = (float(limit[0]) for limit in known)
+        else:
+            low, high = self._on_scale(z * error)
         smallest, largest = self.bounds
         return max(min(low, self.value), smallest), min(max(high, self.value), largest)
+
+    def _on_scale(self, reach: float) -> tuple[float, float]:
+        to, slope, back = _SCALES[self.scale]
+        try:
+            middle, width = to(self.unbiased), abs(slope(self.unbiased)) * reach
+            return back(middle - width), back(middle + width)
+        except (ArithmeticError, ValueError):  # on or over the border of its scale: say so on the plain one
+            return self.unbiased - reach, self.unbiased + reach
 
     def on(self, scale: Scale) -> Quantity:
         """The same number with intervals on another scale."""
@@ -71,47 +93,36 @@ class Quantity:
 
     def within(self, low: float, high: float) -> Quantity:
         """The same number, known to lie between two bounds: noise may have carried the estimate beyond them."""
-        return replace(self, value=min(max(self.value, low), high), bounds=(low, high))
+        return replace(self, bounds=(low, high))
 
     def sqrt(self) -> Quantity:
         """Its square root; not a number where it is negative."""
-        root = _root(self.unbiased)
-        return self._made(_root(self.value), root, self.weights * (0.5 / root if root > 0 else 0.0))
+        return self._made(self._number.sqrt())
 
     def __add__(self, other: Quantity | float) -> Quantity:
-        if isinstance(other, Quantity):
-            weights = self.weights + self._same(other).weights
-            return self._made(self.value + other.value, self.unbiased + other.unbiased, weights)
-        return self._made(self.value + other, self.unbiased + other, self.weights)
+        return self._made(self._number + self._same(other))
 
     __radd__ = __add__
 
     def __neg__(self) -> Quantity:
-        return self._made(-self.value, -self.unbiased, -self.weights)
+        return self._made(-self._number)
 
     def __sub__(self, other: Quantity | float) -> Quantity:
-        return self + -other
+        return self._made(self._number - self._same(other))
 
     def __rsub__(self, other: float) -> Quantity:
-        return -self + other
+        return self._made(self._same(other) - self._number)
 
     def __mul__(self, other: Quantity | float) -> Quantity:
-        if isinstance(other, Quantity):
-            weights = other.unbiased * self.weights + self.unbiased * self._same(other).weights
-            return self._made(self.value * other.value, self.unbiased * other.unbiased, weights)
-        return self._made(self.value * other, self.unbiased * other, other * self.weights)
+        return self._made(self._number * self._same(other))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Quantity | float) -> Quantity:
-        if not isinstance(other, Quantity):
-            return self * _ratio(1.0, other)
-        unbiased = _ratio(self.unbiased, other.unbiased)
-        weights = (self.weights - unbiased * self._same(other).weights) / (other.unbiased or math.nan)
-        return self._made(_ratio(self.value, other.value), unbiased, weights)
+        return self._made(self._number.over(self._same(other)))
 
     def __rtruediv__(self, other: float) -> Quantity:
-        return self._made(other, other, np.zeros_like(self.weights)) / self
+        return self._made(self._same(other).over(self._number))
 
     def __float__(self) -> float:
         return self.value
@@ -119,21 +130,15 @@ class Quantity:
     def __str__(self) -> str:
         return f"{_plain(self.value)} ± {_plain(self.standard_error)}"
 
-    def _made(self, value: float, unbiased: float, weights: Counts) -> Quantity:
-        return Quantity(value, unbiased, weights, self.variance_of)
+    def _made(self, number: Derived) -> Quantity:
+        return Quantity(self._basis, number)
 
-    def _same(self, other: Quantity) -> Quantity:
-        if other.variance_of != self.variance_of:
+    def _same(self, other: Quantity | float) -> Derived:
+        if not isinstance(other, Quantity):
+            return Derived.constant(other, self._number.slopes)
+        if other._basis is not self._basis:
             raise InputError("Only numbers from one and the same table can be combined; take both from a larger table.")
-        return other
-
-
-def _ratio(above: float, below: float) -> float:
-    return above / below if below else math.nan
-
-
-def _root(number: float) -> float:
-    return math.sqrt(number) if number >= 0 else math.nan
+        return other._number
 
 
 def _plain(number: float) -> str:

@@ -5,22 +5,12 @@ Errors can be about two things, and every result says which:
     table        the people who are in the release; chance is the randomisation alone
     population   the population they are a random sample of; sampling error is added
 
-With y the released counts, B the inverse of the transition matrix and w a weight per cell, the estimate
-is ``sum w x_hat``, x_hat = B^T y, and its variance is estimated without bias by
-
-    table        sum_v y_v (B w)_v^2 - sum_u x_hat_u w_u^2
-    population   n/(n - 1) (sum_v y_v (B w)_v^2 - (sum w x_hat)^2 / n)
-
-With survey weights y counts weights, and squared weights take its place in the first sums. The first
-formula can fall below zero in sparse tables; a cell then has the variance that was predicted before any
-data existed, and is flagged. A linear function then has the variance it would have in the nearest table
-without negative cells.
+Errors and intervals are those of variance.py and uncertainty.py, for cells as for every other number.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, Self, TypeAlias, cast
@@ -33,22 +23,19 @@ from .._errors import InputError, did_you_mean
 from .._progress import Progress, quiet
 from .._schema import Attribute, Codes, Schema
 from .channel import Channel
-from .em import Convergence, maximum_likelihood
-from .interval import Moments, honest, ratio, wald
+from .interval import wald
+from .linear import Listed, cells
+from .method import Convergence
+from .methods import METHODS
 from .quantity import Quantity
+from .shares import Shares, shares
 from .simplex import nearest
 from .tabulate import check_size, tabulate
+from .uncertainty import Single, shape_limits
+from .variance import covariance, variances
 
-Method: TypeAlias = Literal["inverse", "simplex", "em"]
 About: TypeAlias = Literal["table", "population"]
 
-METHODS: dict[str, str] = {
-    "inverse": "unbiased; cells may be negative",
-    "simplex": "the nearest table without negative cells",
-    "em": "the most likely table",
-}
-ROUNDING = 1e-12
-"""A variance is a difference of two sums; below this share of them it is rounding."""
 ABOUT: dict[str, str] = {
     "table": "the people in this table",
     "population": "the population they were sampled from",
@@ -64,7 +51,7 @@ class Reconstruction:
     """
 
     attributes: tuple[Attribute, ...]
-    method: Method
+    method: str
     about: About
     rows: int
     counts: Counts = field(repr=False)
@@ -97,17 +84,10 @@ class Reconstruction:
         columns = [codes[name] for name in channel.sizes]
         released = tabulate(columns, list(channel.sizes.values()), weights=weights)
         squares = released if weights is None else tabulate(columns, list(channel.sizes.values()), weights=weights**2)
-        convergence = None
-        if method == "inverse":
-            counts = channel.inverse(released)
-        elif method == "simplex":
-            counts = nearest(channel.inverse(released), float(released.sum()), channel.possible)
-        else:
-            whole, convergence = maximum_likelihood(channel, released, progress=progress)
-            counts = channel.collapse(whole)
+        counts, convergence = METHODS[method].fit(channel, released, progress)
         return cls(
             attributes=tuple(schema.attribute(name) for name in names),
-            method=cast(Method, method),
+            method=method,
             about=cast(About, about),
             rows=len(columns[0]),
             counts=counts,
@@ -138,7 +118,8 @@ class Reconstruction:
         return self.counts if self.method == "inverse" else self.channel.inverse(self.released)
 
     @cached_property
-    def _unbiased_squares(self) -> Counts:
+    def unbiased_squares(self) -> Counts:
+        """The estimate by the inverse of squared survey weights; of people if there are none."""
         return self.channel.inverse(self.squares) if self.weighted else self.unbiased
 
     @cached_property
@@ -148,50 +129,37 @@ class Reconstruction:
         return nearest(whole, self.total, self.channel.possible_whole)
 
     @cached_property
-    def _plug_in(self) -> Counts:
-        """The estimated variance of each cell, before the fallback."""
-        return self._covered(self.names, self.names, self.unbiased, self.unbiased)
+    def expected(self) -> Counts:
+        """What is expected to be released if the nearest table were the truth."""
+        return self.channel.forward(self.nearest_whole)
 
-    def _covered(self, first: Collection[str], second: Collection[str], a: Counts, b: Counts) -> Counts:
-        """Per cell the covariance of the estimates ``a`` and ``b`` of the marginals ``first`` and ``second``.
-
-        The marginal of ``first`` must include that of ``second``.
-        """
-        products = self.channel.product_inverse(self.squares, first, second)
-        if self.about == "population":
-            return self._unsampled * (products - a * b / max(self.rows, 1))
-        return products - self._marginal(self._unbiased_squares, first)
+    @cached_property
+    def evenly(self) -> Counts:
+        """One person, spread evenly over what is possible, extra axes included."""
+        possible = self.channel.possible_whole
+        return possible / max(int(possible.sum()), 1)
 
     @property
-    def _unsampled(self) -> float:
+    def unsampled(self) -> float:
+        """n/(n - 1): the variance of a sample is estimated without bias."""
         return self.rows / (self.rows - 1) if self.rows > 1 else 1.0
 
-    def _marginal(self, counts: Counts, names: Collection[str]) -> Counts:
-        """Summed over the other axes, which stay with length 1."""
-        summed = tuple(axis for axis, name in enumerate(self.names) if name not in names)
-        return counts.sum(summed, keepdims=True) if summed else counts
-
     @cached_property
-    def predicted_error(self) -> float:
-        """The root mean squared error of a cell, as predicted from the plan."""
-        cells = max(int(self.channel.possible.sum()), 1)
-        total = float(self.squares.sum())
-        # a cell that was not seen in a sample could have had one person
-        sampling = total / max(self.rows, 1) if self.about == "population" else 0.0
-        return math.sqrt(max(total * (self.channel.error_factor - 1) / cells, 0.0) + sampling)
+    def _variances(self) -> tuple[Counts, NDArray[np.bool_]]:
+        found, predicted = variances(self, cells(self.channel))
+        possible = self.channel.possible
+        shape = self.counts.shape
+        return np.where(possible, found.reshape(shape), 0.0), predicted.reshape(shape) & possible
 
-    @cached_property
+    @property
     def fallback(self) -> NDArray[np.bool_]:
         """Where the variance could not be estimated and the predicted one is used."""
-        return (self._plug_in <= 0) & self.channel.possible & (self.predicted_error > 0)
+        return self._variances[1]
 
     @cached_property
     def standard_errors(self) -> Counts:
         """The standard error of each cell; of the unbiased estimate, whatever the method."""
-        errors = np.sqrt(np.maximum(self._plug_in, 0.0))
-        errors[self.fallback] = self.predicted_error
-        errors[~self.channel.possible] = 0.0
-        return errors
+        return np.sqrt(self._variances[0])
 
     def interval(self, level: float = 0.95) -> tuple[Counts, Counts]:
         """(low, high) of each cell.
@@ -199,52 +167,33 @@ class Reconstruction:
         For ``em`` and ``simplex``: the interval of the unbiased estimate after that was moved into what is possible
         (0 to the total), cut off there and widened where needed to hold the estimate. It covers at least as often.
         """
-        low, high = self._limits_of(level, possible=self.method != "inverse")
+        low, high = self.possible_limits(level)
         if self.method != "inverse":
-            low = np.minimum(np.clip(low, 0.0, self.total), self.counts)
-            high = np.maximum(np.clip(high, 0.0, self.total), self.counts)
+            low, high = np.minimum(low, self.counts), np.maximum(high, self.counts)
         return low.copy(), high.copy()
 
     @cached_property
-    def _limits(self) -> dict[tuple[float, bool], tuple[Counts, Counts]]:
+    def _limits(self) -> dict[float, tuple[Counts, Counts]]:
         """Limits that were computed before."""
         return {}
 
-    def _limits_of(self, level: float, *, possible: bool = False) -> tuple[Counts, Counts]:
-        """Limits around the unbiased estimate, or around the nearest possible value of it."""
-        if (level, possible) not in self._limits:
-            centre = np.clip(self.unbiased, 0.0, self.total) if possible else self.unbiased
-            self._limits[level, possible] = self._limits_around(centre, level)
-        return self._limits[level, possible]
+    def possible_limits(self, level: float) -> tuple[Counts, Counts]:
+        """Limits of each cell around the unbiased estimate; within what is possible unless the method is the inverse."""
+        if level not in self._limits:
+            self._limits[level] = self._limits_at(level)
+        return self._limits[level]
 
-    def _limits_around(self, centre: Counts, level: float) -> tuple[Counts, Counts]:
+    def _limits_at(self, level: float) -> tuple[Counts, Counts]:
         if self.weighted or self.total == 0:
-            return wald(centre, self.standard_errors, level)
-        reference = self.channel.collapse(self.nearest_whole)
-        low, high = honest(centre, self.standard_errors, reference, self._moments(reference), level)
+            centre = self.unbiased if self.method == "inverse" else np.clip(self.unbiased, 0.0, self.total)
+            limits = wald(centre, self.standard_errors, level)
+            return limits if self.method == "inverse" else _within(limits, self.total)
+        shape = cells(self.channel).shape(self.nearest_whole, self.expected)
+        found = shape_limits(self, shape, self.unbiased.ravel(), self.standard_errors.ravel(), 1.0, level)
+        low, high = (limit.reshape(self.counts.shape) for limit in found)
         for limit in (low, high):
             limit[~self.channel.possible] = 0.0
         return low, high
-
-    def _moments(self, reference: Counts) -> Moments:
-        expected = self.channel.forward(self.nearest_whole)
-        elsewhere = np.maximum(self.total - reference, 1.0)
-        shape, names = self.counts.shape, self.names
-        own = [np.broadcast_to(self.channel.own_moment(power), shape) for power in (2, 3)]
-        others = [
-            (self.channel.product_inverse(expected, *[names] * power) - own[power - 2] * reference) / elsewhere
-            for power in (2, 3)
-        ]
-        return Moments(
-            step=np.broadcast_to(self.channel.step, shape),
-            expected=self.channel.collapse(expected),
-            others_2=np.maximum(others[0], 0.0),
-            others_3=others[1],
-            own_2=own[0],
-            own_3=own[1],
-            total=self.total,
-            sampled=self.about == "population",
-        )
 
     def near_zero(self, level: float = 0.95) -> NDArray[np.bool_]:
         """Where the interval holds zero: nobody may be there."""
@@ -258,49 +207,19 @@ class Reconstruction:
             raise InputError(f"Weights must be numbers in the shape of the table, {self.counts.shape}.") from None
         if not np.isfinite(array).all():
             raise InputError("Weights must be finite numbers.")
-        value, unbiased = (float((array * counts).sum()) for counts in (self.counts, self.unbiased))
-        return Quantity(value, unbiased, array, self.variance_of)
+        return Quantity(self._basis, self._basis.function(array))
 
-    def variance_of(self, weights: Counts) -> float:
-        """The variance of a linear function; never negative."""
-        carried = self.channel.inverse_transpose(weights[None])[0]
-        products = float((self.squares * carried**2).sum())
-        if self.about == "population":
-            known = float((weights * self.unbiased).sum()) ** 2 / max(self.rows, 1)
-        else:
-            known = float((weights**2 * self._unbiased_squares).sum())
-        variance = products - known
-        # where all rows say the same, the sums themselves are rounding, of numbers as large as the weights
-        least = ROUNDING**2 * float(np.abs(weights).max(initial=0.0)) ** 2 * float(self.squares.sum())
-        if variance > max(ROUNDING * products, least):
-            return self._unsampled * variance if self.about == "population" else variance
-        return self._variance_nearby(weights, carried)
+    @cached_property
+    def _basis(self) -> Single:
+        return Single.of(self)
 
     def variances_of(self, weights: Counts) -> Counts:
-        """The variances of several linear functions, one per entry of the first axis."""
-        return np.array([self.variance_of(one) for one in weights])
+        """The variances of several linear functions, one per entry of the first axis; never negative."""
+        return variances(self, Listed(self.channel, weights))[0]
 
     def covariance(self, weights: Counts) -> Counts:
         """The covariance matrix of several linear functions, one per entry of the first axis; may be indefinite."""
-        carried = self.channel.inverse_transpose(weights).reshape(len(weights), -1)
-        flat = weights.reshape(len(weights), -1)
-        products = (carried * self.squares.ravel()) @ carried.T
-        if self.about == "population":
-            values = flat @ self.unbiased.ravel()
-            return np.asarray(self._unsampled * (products - np.outer(values, values) / max(self.rows, 1)))
-        return np.asarray(products - (flat * self._unbiased_squares.ravel()) @ flat.T)
-
-    def _variance_nearby(self, weights: Counts, carried: Counts) -> float:
-        """The exact variance if the nearest table without negative cells were the truth."""
-        people = self.nearest_whole
-        products = float((self.channel.forward(people) * carried**2).sum())
-        near = self.channel.collapse(people)
-        if self.about == "population":
-            known = float((weights * near).sum()) ** 2 / self.total if self.total else 0.0
-        else:
-            known = float((weights**2 * near).sum())
-        mean_weight = float(self.squares.sum()) / self.total if self.total else 0.0
-        return mean_weight * (products - known) if products - known > ROUNDING * products else 0.0
+        return covariance(self, weights)
 
     def shares(self, given: Sequence[str] = (), level: float = 0.95) -> Shares:
         """Each cell's share of the people with the same values of ``given``; of all people if none is named."""
@@ -308,42 +227,20 @@ class Reconstruction:
         for name in given:
             if name not in self.names:
                 raise InputError(f"The table has no attribute '{name}'. {did_you_mean(name, self.names)}")
-        if not given and not (self.weighted and self.about == "population"):
-            # the number of people is known
-            scale = 1 / self.total if self.total else math.nan
-            low, high = (limit * scale for limit in self.interval(level))
-            return Shares(self.counts * scale, self.standard_errors * abs(scale), low, high, np.ones(low.shape, bool))
-        below, exact = self._marginal(self.counts, given), self._marginal(self.unbiased, given)
-        possible = self.method != "inverse"
-        limits = self._limits_of(level, possible=possible)
-        common = self._covered(self.names, given, self.unbiased, exact)
-        if given:
-            group = self.marginal(*(name for name in self.names if name in given))
-            spread = group.standard_errors.reshape(below.shape)
-            low, high = (limit.reshape(below.shape) for limit in group._limits_of(level, possible=possible))
-        else:
-            spread = np.sqrt(np.maximum(self._covered((), (), exact, exact), 0.0))
-            low, high = wald(exact, spread, level)
-        group_limits = (low, high)
-        errors = self.standard_errors
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(below != 0, self.counts / below, np.nan)
-            variance = errors**2 - 2 * share * common + share**2 * spread**2
-            share_error = np.sqrt(np.maximum(variance, 0.0)) / np.abs(below)
-            correlation = np.clip(np.nan_to_num(common / (errors * spread)), -1.0, 1.0)
-        above, beneath = self.unbiased, np.broadcast_to(exact, errors.shape)
-        if possible:
-            above, beneath = (np.clip(centre, 0.0, self.total) for centre in (above, beneath))
-        low, high, bounded = ratio(above, limits, beneath, group_limits, correlation)
-        low, high = np.where(bounded, low, 0.0), np.where(bounded, high, 1.0)
-        if self.method != "inverse":
-            low, high = np.fmin(np.clip(low, 0.0, 1.0), share), np.fmax(np.clip(high, 0.0, 1.0), share)
-        impossible = ~self.channel.possible
-        low[impossible], high[impossible], share_error[impossible] = 0.0, 0.0, 0.0
-        return Shares(share, share_error, low, high, bounded | impossible)
+        return shares(self, given, level)
 
     def marginal(self, *names: str) -> Self:
         """The table of some of its attributes, added up over the others."""
+        if names not in self._marginals:
+            self._marginals[names] = self._marginal(names)
+        return self._marginals[names]
+
+    @cached_property
+    def _marginals(self) -> dict[tuple[str, ...], Self]:
+        """Smaller tables that were asked for before."""
+        return {}
+
+    def _marginal(self, names: tuple[str, ...]) -> Self:
         channel = Channel(self.channel.blocks, names)
         whole = list(self.channel.sizes)
         released, squares = (_marginal_of(y, whole, list(channel.sizes)) for y in (self.released, self.squares))
@@ -360,15 +257,9 @@ class Reconstruction:
         )
 
 
-@dataclass(frozen=True)
-class Shares:
-    """Shares of the people, or of a group of them, per cell; ``bounded`` where the group's size is certain enough."""
-
-    shares: Counts
-    standard_errors: Counts
-    low: Counts
-    high: Counts
-    bounded: NDArray[np.bool_]
+def _within(limits: tuple[Counts, Counts], total: float) -> tuple[Counts, Counts]:
+    low, high = (np.clip(limit, 0.0, total) for limit in limits)
+    return low, high
 
 
 def as_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -6,6 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import Counts
+from .._progress import Progress
+from .channel import Channel
+from .method import Method
 
 
 def nearest(counts: Counts, total: float, possible: NDArray[np.bool_]) -> Counts:
@@ -20,3 +23,10 @@ def nearest(counts: Counts, total: float, possible: NDArray[np.bool_]) -> Counts
     kept = int(np.flatnonzero(falling > levels)[-1]) if total > 0 else 0
     result[possible] = np.maximum(values - levels[kept], 0.0) if total > 0 else 0.0
     return result
+
+
+def _fit(channel: Channel, released: Counts, progress: Progress) -> tuple[Counts, None]:
+    return nearest(channel.inverse(released), float(released.sum()), channel.possible), None
+
+
+SIMPLEX = Method("simplex", "the nearest table without negative cells", _fit)

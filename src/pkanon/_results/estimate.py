@@ -197,7 +197,7 @@ class Estimate(Reconstruction, Tabular):
         """What the numbers are, in one line."""
         counted = "weighted counts" if self.weighted else "counts"
         return (
-            f"{counted} from {self.rows:,} released rows; {self.method}: {METHODS[self.method]}; "
+            f"{counted} from {self.rows:,} released rows; {self.method}: {METHODS[self.method].summary}; "
             f"{100 * level:g}% intervals about {ABOUT[self.about]}"
         )
 

@@ -6,6 +6,8 @@ import pytest
 from mixed import make_release, make_schema, make_table, noisy
 
 import pkanon as pk
+from pkanon._estimate import standard_errors
+from pkanon._estimate.variance import estimated_variances
 from pkanon._results.sql.evaluate import Evaluation
 from pkanon._results.sql.language import Aggregate, Arithmetic, Number
 from pkanon._results.sql.statement import read
@@ -60,7 +62,7 @@ def test_errors_are_those_of_linear_functions(sql, rows, about):
         if isinstance(column.item, str):
             continue
         measured = evaluation.measure(column.item)
-        errors = evaluation.grouped.errors(measured.slopes)
+        errors = standard_errors(evaluation.basis, measured)
         for place in range(len(evaluation.shown)):
             if np.isnan(measured.value[place]):
                 assert np.isnan(errors[place])
@@ -75,9 +77,9 @@ def test_errors_are_those_of_linear_functions(sql, rows, about):
 def test_the_few_rows_above_have_variances_that_cannot_be_estimated():
     release = make_release(make_table(3), half, seed=2)
     query = read(QUERIES[0], release.plan.schema)
-    grouped = Evaluation(query, release.crosstab(*query.attributes())).grouped
-    plain = grouped._products(grouped.table.squares) - grouped._known(grouped.table.unbiased, grouped.table.rows)
-    assert (np.diagonal(plain, axis1=1, axis2=2) < -0.1).any()
+    basis = Evaluation(query, release.crosstab(*query.attributes())).basis
+    plain = [estimated_variances(basis.table, basis.linear(np.eye(len(basis.weights))[[i]]))[0] for i in range(3)]
+    assert (np.array(plain) < -0.1).any()
 
 
 def matrix_release(rows=3_000):
@@ -113,7 +115,7 @@ def test_a_matrix_on_a_bundle(sql):
     query = read(sql, release.plan.schema)
     evaluation = Evaluation(query, release.crosstab(*query.attributes()))
     expression = query.columns[-1].item
-    errors = evaluation.grouped.errors(evaluation.measure(expression).slopes)
+    errors = standard_errors(evaluation.basis, evaluation.measure(expression))
     for place, error in enumerate(errors):
         assert error == pytest.approx(quantity(evaluation, expression, place).standard_error, rel=1e-9)
 

@@ -1,7 +1,7 @@
 """A query against a reconstructed table: groups, weights per aggregate, and numbers with their slopes.
 
-COUNT, SUM and the two parts of AVG are linear functions of the table; an expression of them is
-differentiated along the way, so its standard error comes from the covariance of the linear functions.
+COUNT, SUM and the two parts of AVG are linear functions of the table; what is made of them has its error and its
+interval from ``_estimate``, like every other number.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..._blocks import Counts
 from ..._errors import InputError
-from ..._estimate import is_numeric, representative
+from ..._estimate import Basis, Derived, is_numeric, representative
 from ..._schema import Attribute
 from ..estimate import Estimate
 from .conditions import Truth, truth, truth_of_codes
@@ -33,7 +33,6 @@ from .language import (
     Query,
     aggregates,
 )
-from .moments import Grouped
 
 _HOLDS = {
     "=": np.equal,
@@ -43,14 +42,6 @@ _HOLDS = {
     ">": np.greater,
     ">=": np.greater_equal,
 }
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """A number in every group shown, and its slope in each linear function; NaN is NULL."""
-
-    value: Counts
-    slopes: Counts
 
 
 def check_numeric(attribute: Attribute, function: str) -> None:
@@ -143,47 +134,28 @@ class Evaluation:
                 return self._along(name, present)
 
     @cached_property
-    def grouped(self) -> Grouped:
+    def basis(self) -> Basis:
         """The linear functions in all groups."""
-        return Grouped(self.table, self.query.groups, self.shown, tuple(self._functions.values()))
+        return Basis(self.table, self.query.groups, self.shown, tuple(self._functions.values()))
 
-    @cached_property
-    def _values(self) -> Counts:
-        return self.grouped.values(self.table.counts)
-
-    def measure(self, expression: Expression) -> Measurement:
-        """An expression in every group shown."""
+    def measure(self, expression: Expression) -> Derived:
+        """An expression in every group shown; NaN is NULL."""
         match expression:
             case Number(value):
-                none = np.zeros((len(self.shown), len(self._functions)))
-                return Measurement(np.full(len(self.shown), float(value)), none)
+                return Derived.constant(float(value), np.zeros((len(self.shown), len(self._functions))))
             case Aggregate("avg"):
-                return _ratio(self._linear("sum", expression), self._linear("count", expression))
+                return self._linear("sum", expression).over(self._linear("count", expression), positive=True)
             case Aggregate(function):
                 return self._linear(function, expression)
             case Arithmetic(sign, left, right):
                 a, b = self.measure(left), self.measure(right)
-                if sign in ("+", "-"):
-                    turn = 1.0 if sign == "+" else -1.0
-                    return Measurement(a.value + turn * b.value, a.slopes + turn * b.slopes)
-                if sign == "*":
-                    return Measurement(a.value * b.value, a.value[:, None] * b.slopes + b.value[:, None] * a.slopes)
-                return _ratio(a, b, fixed=not any(aggregates(right)))
+                if sign == "/":
+                    # NULL where an estimated denominator is not positive, or a fixed one is zero
+                    return a.over(b, positive=any(aggregates(right)))
+                return a + b if sign == "+" else a - b if sign == "-" else a * b
 
-    def _linear(self, function: str, aggregate: Aggregate) -> Measurement:
-        place = list(self._functions).index((function, aggregate))
-        slopes = np.zeros((len(self.shown), len(self._functions)))
-        slopes[:, place] = 1.0
-        return Measurement(self._values[:, place], slopes)
-
-    def is_whole_group(self, expression: Expression) -> bool:
-        """Whether an expression counts everybody in each group shown: a cell of a smaller table."""
-        if not (self.query.groups and isinstance(expression, Aggregate) and expression.function == "count"):
-            return False
-        weights = np.broadcast_to(self._functions["count", expression], self.table.counts.shape)
-        rest = tuple(range(len(self.query.groups), weights.ndim))
-        impossible = ~self.table.channel.possible
-        return bool(((weights == 1) | impossible).all(axis=rest).ravel()[self.shown].all())
+    def _linear(self, function: str, aggregate: Aggregate) -> Derived:
+        return self.basis.derived(list(self._functions).index((function, aggregate)))
 
     def having(self, condition: Condition) -> NDArray[np.bool_]:
         """Which of the groups shown HAVING keeps, by estimated numbers."""
@@ -202,11 +174,3 @@ class Evaluation:
             return Truth(of_codes.true[codes], of_codes.false[codes])
 
         return np.broadcast_to(truth(condition, of_leaf).true, self.shown.shape)
-
-
-def _ratio(above: Measurement, below: Measurement, *, fixed: bool = False) -> Measurement:
-    """A quotient; NULL where an estimated denominator is not positive, or a fixed one is zero."""
-    usable = below.value != 0 if fixed else below.value > 0
-    divisor = np.where(usable, below.value, np.nan)
-    value = above.value / divisor
-    return Measurement(value, (above.slopes - value[:, None] * below.slopes) / divisor[:, None])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ..._errors import InputError
-from ..._estimate import normal_quantile
+from ..._estimate import intervals, normal_quantile, standard_errors
 from ..._frames import decode
 from ..._schema import Attribute, Schema
 from ..estimate import Estimate
@@ -99,19 +98,12 @@ def _conditions(query: Query) -> list[Condition]:
 
 def _with_limits(evaluation: Evaluation, expression: Expression, z: float, level: float) -> list[NDArray[np.float64]]:
     """Value, standard error, low and high in every group shown."""
-    if evaluation.is_whole_group(expression):
-        # a cell of a table: its intervals are honest also where few rows stand behind it
-        cells = evaluation.table.marginal(*evaluation.query.groups)
-        parts = (cells.counts, cells.standard_errors, *cells.interval(level))
-        return [np.ravel(part)[evaluation.shown] for part in parts]
-    measured = evaluation.measure(expression)
-    # errors belong to the unbiased table; from any other one the interval is widened to hold the number
-    table = evaluation.table
-    unbiased = replace(evaluation, table=replace(table, method="inverse", counts=table.unbiased)).measure(expression)
-    error = evaluation.grouped.errors(unbiased.slopes)
-    low, high = unbiased.value - z * error, unbiased.value + z * error
-    # np.minimum keeps NaN: what has no error has no limits either
-    return [measured.value, error, np.minimum(low, measured.value), np.maximum(high, measured.value)]
+    basis, number = evaluation.basis, evaluation.measure(expression)
+    error = standard_errors(basis, number)
+    low, high = intervals(basis, number, level) or (number.unbiased - z * error, number.unbiased + z * error)
+    # from any but the unbiased table the interval is widened to hold the number; np.minimum keeps NaN: what has no error has
+    # no limits either
+    return [number.value, error, np.minimum(low, number.value), np.maximum(high, number.value)]
 
 
 def _chosen(query: Query, evaluation: Evaluation) -> NDArray[np.intp]:
@@ -166,8 +158,8 @@ def _notes(query: Query, table: Estimate, level: float, *, nulls: bool, unknown:
         notes.append(f"Unlisted values of '{name}' are neither above nor below a number: like missing ones.")
     if query.having is not None or query.order or query.limit is not None or query.offset:
         notes.append("HAVING, ORDER BY and LIMIT choose by noisy estimates.")
-    if table.convergence is not None and not table.convergence.converged:
-        notes.append(f"The most likely table was not quite reached in {table.convergence.passes:,} steps.")
+    if table.convergence is not None and table.convergence.remark is not None:
+        notes.append(table.convergence.remark)
     if nulls:
         notes.append("A mean or ratio is null where its estimated denominator is not positive.")
     if unknown:

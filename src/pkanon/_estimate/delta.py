@@ -1,0 +1,92 @@
+"""The delta method: numbers made of linear functions of a table, with their slopes.
+
+Counts, sums and differences are linear; ratios, logarithms and everything made of them are so to first order. A number
+carries its value, the same from the unbiased table, and its slope in each linear function; slopes are those at the
+unbiased table, to which errors belong. All arrays may hold many numbers at once: slopes have one more axis, the functions.
+
+A number also remembers what it is made of, because intervals know counts and shares better than a slope tells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._blocks import Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Derived:
+    """``value``, ``unbiased``, ``slopes``; NaN is what has no value.
+
+    ``linear``: the number is ``slopes`` times the functions, plus ``offset``. ``above`` and ``below``: it is
+    ``above / below + offset``, both linear.
+    """
+
+    value: Counts
+    unbiased: Counts
+    slopes: Counts
+    linear: bool = False
+    above: Derived | None = None
+    below: Derived | None = None
+    offset: float = 0.0
+
+    @classmethod
+    def constant(cls, number: float, like: Counts) -> Derived:
+        """The same number everywhere; ``like`` are slopes of the right shape."""
+        value = np.full(like.shape[:-1], float(number))
+        return cls(value, value, np.zeros(like.shape), linear=True, offset=float(number))
+
+    def __add__(self, other: Derived) -> Derived:
+        values = self.value + other.value, self.unbiased + other.unbiased, self.slopes + other.slopes
+        if self.linear and other.linear:
+            return Derived(*values, linear=True, offset=self.offset + other.offset)
+        for one, constant in ((self, other), (other, self)):
+            if constant.is_constant and one.below is not None:
+                return Derived(*values, above=one.above, below=one.below, offset=one.offset + constant.offset)
+        return Derived(*values)
+
+    def __neg__(self) -> Derived:
+        return self.times(-1.0)
+
+    def __sub__(self, other: Derived) -> Derived:
+        return self + -other
+
+    def __mul__(self, other: Derived) -> Derived:
+        for one, constant in ((self, other), (other, self)):
+            if constant.is_constant:
+                return one.times(constant.offset)
+        slopes = self.unbiased[..., None] * other.slopes + other.unbiased[..., None] * self.slopes
+        return Derived(self.value * other.value, self.unbiased * other.unbiased, slopes)
+
+    def times(self, factor: float) -> Derived:
+        """A multiple."""
+        above = None if self.above is None else self.above.times(factor)
+        scaled = replace(self, value=factor * self.value, unbiased=factor * self.unbiased, slopes=factor * self.slopes)
+        return replace(scaled, offset=factor * self.offset, above=above)
+
+    def over(self, other: Derived, *, positive: bool = False) -> Derived:
+        """A quotient; NaN where the denominator is zero or, if ``positive``, not above zero."""
+        if other.is_constant:
+            return self.times(1 / other.offset if other.offset else np.nan)
+        values = []
+        for above, below in ((self.value, other.value), (self.unbiased, other.unbiased)):
+            divisor = np.where((below > 0) if positive else (below != 0), below, np.nan)
+            values.append((above / divisor, divisor))
+        unbiased, divisor = values[1]
+        slopes = (self.slopes - unbiased[..., None] * other.slopes) / divisor[..., None]
+        if self.linear and other.linear and self.offset == 0 and other.offset == 0:
+            return Derived(values[0][0], unbiased, slopes, above=self, below=other)
+        return Derived(values[0][0], unbiased, slopes)
+
+    def sqrt(self) -> Derived:
+        """The square root; NaN where negative."""
+        value, root = (np.sqrt(np.where(x >= 0, x, np.nan)) for x in (self.value, self.unbiased))
+        steep = np.where(root > 0, 0.5 / np.where(root > 0, root, 1.0), np.where(np.isnan(root), np.nan, 0.0))
+        return Derived(value, root, steep[..., None] * self.slopes)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the number is the same whatever the table."""
+        return self.linear and not self.slopes.any()

@@ -1,0 +1,15 @@
+"""The unbiased table: the inverse of the randomisation, applied to the released counts (docs/theory.md 7)."""
+
+from __future__ import annotations
+
+from .._blocks import Counts
+from .._progress import Progress
+from .channel import Channel
+from .method import Method
+
+
+def _fit(channel: Channel, released: Counts, progress: Progress) -> tuple[Counts, None]:
+    return channel.inverse(released), None
+
+
+INVERSE = Method("inverse", "unbiased; cells may be negative", _fit)

@@ -1,0 +1,413 @@
+"""Linear functions of a table: the sums that their errors and intervals are made of (docs/theory.md 7).
+
+A function has a weight w per cell; its value is ``sum w x``. One released row in cell v adds ``b_v = (B w)_v`` to its
+estimate. Two forms hold many functions at once:
+
+    Listed    any weights, written out
+    Grouped   the same functions in every group of a table, zero outside the group; a cell is a group without a rest
+
+Where no block randomises grouped attributes together with others, B is a product of two, and Grouped does the
+sum over the rest once per distinct row of weights instead of once per group.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._blocks import Counts
+from .channel import Channel
+
+BATCH = 2**22
+"""Numbers held at a time where functions are written out."""
+
+
+class Functions(Protocol):
+    """Some linear functions of a table; every array has one entry per function."""
+
+    def values(self, people: Counts) -> Counts:
+        """``sum_u x_u w_u``."""
+
+    def squares(self, people: Counts) -> Counts:
+        """``sum_u x_u w_u^2``."""
+
+    def products(self, released: Counts) -> tuple[Counts, Counts]:
+        """``sum_v y_v b_v^2``, and the same with every term positive: how large what is rounded was."""
+
+    @property
+    def spread(self) -> Counts:
+        """The largest weight less the smallest, over the cells that can occur."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How functions with weights of one sign react to people, in units of their mean weight ``unit``.
+
+    ``people``: how many have a weight, in the table that was looked at. Sums over one person's released row, averaged over
+    the people who have a weight: ``own_2``, ``own_3`` of b^2 and b^3, ``known_2`` of w^2, ``cross`` of w b^2, ``known_3`` of
+    w^3; ``others_2``, ``others_3`` over all others. ``step``: the most that one released row with a weight adds.
+    ``expected``: how many such rows are expected.
+    """
+
+    unit: Counts
+    people: Counts
+    step: Counts
+    expected: Counts
+    own_2: Counts
+    own_3: Counts
+    known_2: Counts
+    known_3: Counts
+    cross: Counts
+    others_2: Counts
+    others_3: Counts
+    total: float
+
+    def of(self, chosen: NDArray[np.intp]) -> Shape:
+        """Some of the functions."""
+        arrays = {name: value[chosen] for name, value in vars(self).items() if name != "total"}
+        return Shape(**arrays, total=self.total)
+
+    @staticmethod
+    def joined(parts: Sequence[tuple[NDArray[np.intp], Shape]], functions: int) -> Shape:
+        """Shapes of disjoint sets of functions as one."""
+        total = parts[0][1].total if parts else 0.0
+        names = [name for name in Shape.__dataclass_fields__ if name != "total"]
+        arrays = {name: np.ones(functions) for name in names}
+        for places, part in parts:
+            for name in names:
+                arrays[name][places] = getattr(part, name)
+        return Shape(**arrays, total=total)
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Functions with their weights written out: shape (functions, *table)."""
+
+    channel: Channel
+    weights: Counts
+
+    @cached_property
+    def carried(self) -> Counts:
+        """What one released row adds, extra axes included."""
+        return self.channel.inverse_transpose(self.weights)
+
+    def _flat(self, array: Counts) -> Counts:
+        return np.asarray(array).reshape(len(self.weights), -1)
+
+    def values(self, people: Counts) -> Counts:
+        return np.asarray(self._flat(self.weights * people).sum(1))
+
+    def squares(self, people: Counts) -> Counts:
+        return np.asarray(self._flat(self.weights**2 * people).sum(1))
+
+    def products(self, released: Counts) -> tuple[Counts, Counts]:
+        found = np.asarray(self._flat(released * self.carried**2).sum(1))
+        return found, found
+
+    @property
+    def spread(self) -> Counts:
+        inside = self.weights[:, self.channel.possible]
+        return np.asarray(np.ptp(inside, axis=1)) if inside.size else np.zeros(len(self.weights))
+
+    def covariances(self, released: Counts, people: Counts, whole: Callable[[Counts], Counts] | None) -> Counts:
+        """``sum y b_i b_j - sum x w_i w_j`` for all pairs; ``whole`` maps the values to what replaces the second sum."""
+        carried, flat = self._flat(self.carried), self._flat(self.weights)
+        products = (carried * released.ravel()) @ carried.T
+        if whole is not None:
+            return np.asarray(products - whole(flat @ people.ravel()))
+        return np.asarray(products - (flat * people.ravel()) @ flat.T)
+
+    def shape(self, people: Counts, expected: Counts) -> Shape:
+        """The shape in a table of ``people`` (extra axes included), of which ``expected`` rows are released."""
+        channel = self.channel
+        extra = (1,) * len(channel.extra)
+        weights = self.weights.reshape(self.weights.shape + extra)
+        support = np.broadcast_to(weights != 0, self.carried.shape)
+        inside = np.where(support, people, 0.0)
+        empty = self._flat(inside).sum(1) <= 0
+        if empty.any():  # nobody there: as if people were spread evenly
+            inside[empty] = np.where(support[empty] & channel.possible_whole, 1.0, 0.0)
+        members = np.maximum(self._flat(inside).sum(1), 1e-300)
+        unit = _mean_weight(self._flat(inside * weights).sum(1) / members, self._flat(self.weights))
+        powers = {p: channel.forward_transpose(self.carried**p) for p in (2, 3)}
+
+        def mean(array: Counts, power: int) -> Counts:
+            return np.asarray(self._flat(array).sum(1) / members / unit**power)
+
+        own_2, own_3 = mean(inside * powers[2], 2), mean(inside * powers[3], 3)
+        present = np.where(empty, 0.0, members)
+        elsewhere = np.maximum(float(people.sum()) - present, 1.0)
+        others_2, others_3 = (
+            (self._flat(expected * self.carried**p).sum(1) / unit**p - own * present) / elsewhere
+            for p, own in ((2, own_2), (3, own_3))
+        )
+        reach = np.where(support & channel.possible_whole, np.abs(self.carried), 0.0)
+        return Shape(
+            unit=unit,
+            people=present,
+            step=self._flat(reach).max(1) / np.abs(unit),
+            expected=self._flat(np.where(support, expected, 0.0)).sum(1),
+            own_2=own_2,
+            own_3=own_3,
+            known_2=mean(inside * weights**2, 2),
+            known_3=mean(inside * weights**3, 3),
+            cross=mean(inside * weights * powers[2], 3),
+            others_2=np.maximum(others_2, 0.0),
+            others_3=others_3,
+            total=float(people.sum()),
+        )
+
+
+def _mean_weight(means: Counts, weights: Counts) -> Counts:
+    """The mean weight of each function; exactly the weight where all that are not zero are equal."""
+    largest, smallest = weights.max(1), weights.min(1)
+    extreme = np.where(np.abs(largest) >= np.abs(smallest), largest, smallest)
+    alike = ((weights == 0) | (weights == extreme[:, None])).all(1)
+    means = np.where(alike, extreme, means)
+    return np.where(means == 0, 1.0, means)
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Functions in every group of a table whose first axes are the groups.
+
+    ``shown`` numbers the groups that count. ``weights`` has one array per function, with axes of length 1 where the function
+    does not change along them. ``slopes`` (groups, functions) makes one function of them in each group; without slopes
+    there is just one function.
+    """
+
+    channel: Channel
+    groups: tuple[str, ...]
+    shown: NDArray[np.intp]
+    weights: tuple[Counts, ...]
+    slopes: Counts | None = None
+
+    @property
+    def _rest(self) -> tuple[int, ...]:
+        return tuple(range(len(self.groups), len(self.channel.names)))
+
+    @property
+    def _factors(self) -> Counts:
+        return np.ones((len(self.shown), 1)) if self.slopes is None else self.slopes
+
+    def _sums(self, counts: Counts, weights: Counts) -> Counts:
+        """``sum_r counts weights`` in each group shown."""
+        product = np.broadcast_to(counts * weights, self.channel.shape)
+        return np.asarray(product.sum(self._rest)).ravel()[self.shown]
+
+    def each(self, people: Counts) -> Counts:
+        """The value of every function in every group: shape (groups, functions)."""
+        return np.stack([self._sums(people, weights) for weights in self.weights], axis=1)
+
+    def values(self, people: Counts) -> Counts:
+        return np.asarray((self._factors * self.each(people)).sum(1))
+
+    def squares(self, people: Counts) -> Counts:
+        pairs = self._pairs(lambda j, k: self._sums(people, self.weights[j] * self.weights[k]))
+        return np.asarray((self._square * pairs).sum((1, 2)))
+
+    def products(self, released: Counts) -> tuple[Counts, Counts]:
+        pairs = self._square * self.pair_products(released)
+        return np.asarray(pairs.sum((1, 2))), np.asarray(np.abs(pairs).sum((1, 2)))
+
+    @property
+    def spread(self) -> Counts:
+        rows = np.einsum("gj,jgr->gr", self._factors, self._rows(self.shown))
+        grouped = math.prod(self.channel.shape[: len(self.groups)])
+        possible = self.channel.possible.reshape(grouped, -1)[self.shown]
+        elsewhere = np.zeros(()) if grouped > 1 else np.nan  # zero in all other groups, if there are any
+        high = np.fmax(np.where(possible, rows, -np.inf).max(1), elsewhere)
+        low = np.fmin(np.where(possible, rows, np.inf).min(1), elsewhere)
+        return np.asarray(np.maximum(high - low, 0.0))
+
+    @property
+    def _square(self) -> Counts:
+        return self._factors[:, :, None] * self._factors[:, None, :]
+
+    def pair_products(self, released: Counts) -> Counts:
+        """``sum_v y_v b_j b_k`` of all pairs of functions in every group: shape (groups, functions, functions)."""
+        return self._by_pattern(released) if self._separable else self._one_by_one(released)
+
+    @cached_property
+    def _separable(self) -> bool:
+        inside = set(self.groups)
+        return bool(self.groups) and not any(
+            0 < len(inside.intersection(block.attributes)) < len(set(block.attributes) & set(self.channel.names))
+            for block in self.channel.blocks
+        )
+
+    def _rows(self, chosen: NDArray[np.intp]) -> Counts:
+        """The weights in some groups: shape (functions, groups, rest)."""
+        shape = self.channel.shape
+        grouped = math.prod(shape[: len(self.groups)])
+        return np.stack(
+            [np.broadcast_to(weights, shape).reshape(grouped, -1)[chosen].astype(float) for weights in self.weights]
+        )
+
+    def written_out(self, chosen: NDArray[np.intp]) -> Counts:
+        """All weights of every function in some of the groups shown: shape (functions, chosen, *table)."""
+        shape = self.channel.shape
+        grouped = math.prod(shape[: len(self.groups)])
+        groups = self.shown[chosen]
+        whole = np.zeros((len(self.weights), len(groups), grouped, math.prod(shape) // grouped))
+        whole[:, np.arange(len(groups)), groups] = self._rows(groups)
+        return whole.reshape(len(self.weights), len(groups), *shape)
+
+    def pieces(self) -> Iterator[NDArray[np.intp]]:
+        """Places of the groups shown, as many at a time as may be written out."""
+        cells = math.prod(self.channel.sizes.values())
+        batch = max(BATCH // max(cells * len(self.weights), 1), 1)
+        for start in range(0, len(self.shown), batch):
+            yield np.arange(start, min(start + batch, len(self.shown)))
+
+    def _one_by_one(self, released: Counts) -> Counts:
+        """Pair products, every group carried through the inverse by itself."""
+        flat, functions = released.ravel(), len(self.weights)
+        found = [np.zeros((0, functions, functions))]
+        for piece in self.pieces():
+            whole = self.written_out(piece)
+            carried = self.channel.inverse_transpose(whole.reshape(-1, *self.channel.shape))
+            carried = carried.reshape(functions, len(piece), -1)
+            found.append(np.einsum("jgv,kgv->gjk", carried * flat, carried, optimize=True))
+        return np.concatenate(found)
+
+    @cached_property
+    def _split(self) -> tuple[Channel, Channel | None]:
+        """The channels of the groups and of the rest."""
+        rest = self.channel.names[len(self.groups) :]
+        return Channel(self.channel.blocks, self.groups), Channel(self.channel.blocks, rest) if rest else None
+
+    def _arranged(self, released: Counts) -> Counts:
+        """Released rows as a matrix: groups by rest, extra axes included."""
+        outer, inner = self._split
+        order = [*outer.sizes, *(inner.sizes if inner else ())]
+        axes = list(self.channel.sizes)
+        y = np.transpose(released, [axes.index(name) for name in order])
+        return y.reshape(math.prod(outer.sizes.values()), -1)
+
+    def _carried(self, pattern: Counts) -> Counts:
+        """What a released row adds along the rest: shape (functions, rest)."""
+        inner = self._split[1]
+        if inner is None:
+            return pattern
+        return inner.inverse_transpose(pattern.reshape(-1, *inner.shape)).reshape(len(pattern), -1)
+
+    def _by_pattern(self, released: Counts) -> Counts:
+        """Pair products, with the sum over the rest done once per distinct row of weights."""
+        outer, _ = self._split
+        y = self._arranged(released)
+        result = np.zeros((len(self.shown), len(self.weights), len(self.weights)))
+        for members, pattern, scale in self._patterns():
+            carried, chosen = self._carried(pattern), self.shown[members]
+
+            def summed(j: int, k: int, carried: Counts = carried, chosen: NDArray[np.intp] = chosen) -> Counts:
+                over_rest = (y @ (carried[j] * carried[k])).reshape(tuple(outer.sizes.values()))
+                return outer.product_inverse(over_rest, self.groups, self.groups).ravel()[chosen]
+
+            result[members] = self._pairs(summed) * scale.T[:, :, None] * scale.T[:, None, :]
+        return result
+
+    def _patterns(self) -> Sequence[tuple[NDArray[np.intp], Counts, Counts]]:
+        """(places of the groups, their common weights over the rest, each group's factor) of groups that share weights."""
+        grouped = len(self.groups)
+        if len(self.shown) == 0:
+            return []
+        if all(weights.shape[:grouped] == (1,) * grouped for weights in self.weights):
+            everywhere = np.arange(len(self.shown))
+            return [(everywhere, self._rows(self.shown[:1])[:, 0], np.ones((len(self.weights), len(everywhere))))]
+        rows = self._rows(self.shown)
+        first = np.take_along_axis(rows, np.argmax(rows != 0, axis=2)[:, :, None], axis=2)
+        scale = np.where(first == 0, 1.0, first)
+        rows = rows / scale
+        alike: dict[bytes, list[int]] = {}
+        for place in range(len(self.shown)):
+            alike.setdefault(rows[:, place].tobytes(), []).append(place)
+        return [(np.array(places), rows[:, places[0]], scale[:, places, 0]) for places in alike.values()]
+
+    def _pairs(self, of: Callable[[int, int], Counts]) -> Counts:
+        """A symmetric matrix per group, from one array over groups per pair of functions."""
+        functions = len(self.weights)
+        rows = [[of(j, k) for k in range(j + 1)] for j in range(functions)]
+        return np.stack(
+            [np.stack([rows[max(j, k)][min(j, k)] for k in range(functions)], 1) for j in range(functions)], 1
+        )
+
+    def one_sign(self) -> NDArray[np.bool_]:
+        """Where the weights of the one function have one sign."""
+        rows = self._rows(self.shown)[0]
+        return np.asarray(((rows >= 0).all(1) | (rows <= 0).all(1)) & (rows != 0).any(1))
+
+    def shape(self, people: Counts, expected: Counts) -> Shape:
+        """The shape of the one function in every group, in a table of ``people`` of which ``expected`` rows are released."""
+        parts: list[tuple[NDArray[np.intp], Shape]] = []
+        if self._separable and (not self.channel.extra or self._split[1] is None):
+            for members, pattern, scale in self._patterns():
+                parts.append((members, self._shape_of(members, pattern[0], scale[0], people, expected)))
+        else:
+            for piece in self.pieces():
+                parts.append((piece, Listed(self.channel, self.written_out(piece)[0]).shape(people, expected)))
+        return Shape.joined(parts, len(self.shown))
+
+    def _shape_of(
+        self, members: NDArray[np.intp], pattern: Counts, scale: Counts, people: Counts, expected: Counts
+    ) -> Shape:
+        outer, inner = self._split
+        groups = self.shown[members]
+        carried = self._carried(pattern[None])[0]
+        support = pattern != 0
+        grouped = math.prod(outer.shape)
+        x, rows = (self.channel.collapse(counts).reshape(grouped, -1) for counts in (people, expected))
+        y = self._arranged(expected)
+        possible = self.channel.possible.reshape(grouped, -1)[groups]
+        inside = np.where(support, x[groups], 0.0)
+        empty = inside.sum(1) <= 0
+        inside[empty] = (support & possible)[empty]
+        members_in = np.maximum(inside.sum(1), 1e-300)
+        unit = _mean_weight((inside @ pattern) / members_in, np.broadcast_to(pattern, (len(groups), len(pattern))))
+        present = np.where(empty, 0.0, members_in)
+        elsewhere = np.maximum(float(people.sum()) - present, 1.0)
+
+        def own(power: int, weights: Counts) -> Counts:
+            """The mean over people inside of ``weights`` times the power of what their row adds."""
+            outside = np.broadcast_to(outer.own_moment(power), outer.shape).ravel()[groups]
+            if inner is None:
+                return np.asarray(outside)
+            along = inner.forward_transpose((carried**power).reshape(inner.shape)).ravel()
+            return np.asarray(outside * (inside @ (weights * along)) / members_in)
+
+        def all_rows(power: int) -> Counts:
+            over_rest = (y @ carried**power).reshape(tuple(outer.sizes.values()))
+            return outer.product_inverse(over_rest, *[self.groups] * power).ravel()[groups]
+
+        one = np.ones_like(pattern)
+        own_2, own_3 = own(2, one) / unit**2, own(3, one) / unit**3
+        others_2, others_3 = (
+            (all_rows(p) / unit**p - each * present) / elsewhere for p, each in ((2, own_2), (3, own_3))
+        )
+        diagonal = np.broadcast_to(outer.step, outer.shape).ravel()[groups]
+        return Shape(
+            unit=unit * scale,
+            people=present,
+            step=np.abs(diagonal * np.abs(carried[support]).max(initial=0.0) / unit),
+            expected=np.where(support, rows[groups], 0.0).sum(1),
+            own_2=own_2,
+            own_3=own_3,
+            known_2=(inside @ pattern**2) / members_in / unit**2,
+            known_3=(inside @ pattern**3) / members_in / unit**3,
+            cross=own(2, pattern) / unit**3,
+            others_2=np.maximum(others_2, 0.0),
+            others_3=others_3,
+            total=float(people.sum()),
+        )
+
+
+def cells(channel: Channel) -> Grouped:
+    """One function per cell of a table: how many people are in it."""
+    shape = channel.shape
+    return Grouped(channel, channel.names, np.arange(math.prod(shape)), (np.ones((1,) * len(shape)),))

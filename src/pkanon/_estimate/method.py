@@ -1,0 +1,48 @@
+"""What a method of estimation is: a name, what its table is, and how it is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from .._blocks import Counts
+from .._progress import Progress
+from .channel import Channel
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """How a table that is searched for was found.
+
+    ``gap``: no table has a log-likelihood more than this above the one returned. ``passes``: how many
+    steps it took (0 for a closed form). ``converged``: whether the gap is within the tolerance.
+    """
+
+    gap: float
+    passes: int
+    converged: bool
+    log_likelihood: float
+
+    @property
+    def remark(self) -> str | None:
+        """What a reader of the table must know; None if it was found."""
+        if self.converged:
+            return None
+        return (
+            f"The most likely table was not quite reached in {self.passes:,} steps; its log-likelihood may be "
+            f"{self.gap:.3g} below the largest."
+        )
+
+
+Fit: TypeAlias = Callable[[Channel, Counts, Progress], tuple[Counts, Convergence | None]]
+"""The table of people from the released one, and how it was found if it was searched for."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to estimate a table: ``summary`` says in a few words what its table is."""
+
+    name: str
+    summary: str
+    fit: Fit

@@ -1,0 +1,10 @@
+"""The catalogue of methods. A new one is a file with a Method in it, and a line here."""
+
+from __future__ import annotations
+
+from .em import EM
+from .inverse import INVERSE
+from .method import Method
+from .simplex import SIMPLEX
+
+METHODS: dict[str, Method] = {method.name: method for method in (INVERSE, SIMPLEX, EM)}

@@ -1,0 +1,263 @@
+"""One owner of uncertainty: the standard error and the interval of every number made from a table.
+
+A number (delta.py) is made of linear functions (linear.py). What its interval is depends on what it is, and on nothing
+else, so a cell, a count, a share and an answer to a query of the same thing agree:
+
+    a count or a sum with weights of one sign    honest where few rows stand behind it (interval.py)
+    a share: a count of a group, over the group  from the intervals of both (MOVER)
+    anything else                                plus or minus z standard errors
+
+A function that does not change along some attributes is asked of the smaller table without them, and one that picks a single
+cell has just that cell's error and interval.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._blocks import Counts
+from .delta import Derived
+from .interval import honest, ratio, wald
+from .linear import Grouped, Shape
+from .variance import group_covariance, variances
+
+if TYPE_CHECKING:
+    from .reconstruction import Reconstruction
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """The linear functions that numbers are made of, in every group shown of a table whose first axes are the groups."""
+
+    table: Reconstruction
+    groups: tuple[str, ...]
+    shown: NDArray[np.intp]
+    weights: tuple[Counts, ...]
+
+    def derived(self, place: int) -> Derived:
+        """One of the functions as a number."""
+        slopes = np.zeros((len(self.shown), len(self.weights)))
+        slopes[:, place] = 1.0
+        value, unbiased = (each[:, place] for each in (self._values, self._unbiased))
+        return Derived(value, unbiased, slopes, linear=True)
+
+    @cached_property
+    def _grouped(self) -> Grouped:
+        return Grouped(self.table.channel, self.groups, self.shown, self.weights)
+
+    @cached_property
+    def _values(self) -> Counts:
+        return self._grouped.each(self.table.counts)
+
+    @cached_property
+    def _unbiased(self) -> Counts:
+        return self._values if self.table.method == "inverse" else self._grouped.each(self.table.unbiased)
+
+    def linearised(self, slopes: Counts) -> Grouped:
+        """Each number to first order, as one function in its group."""
+        return replace(self._grouped, slopes=slopes)
+
+    def linear(self, slopes: Counts) -> Grouped:
+        """The function with these slopes, which are the same in every group."""
+        total = sum((slope * weights for slope, weights in zip(slopes[0], self.weights)), np.zeros((1,)))
+        return replace(self._grouped, weights=(np.asarray(total),))
+
+
+@dataclass(frozen=True, eq=False)
+class Single(Basis):
+    """The basis of one number: every cell is a function."""
+
+    @classmethod
+    def of(cls, table: Reconstruction) -> Single:
+        """The basis of numbers from this table."""
+        return cls(table, (), np.zeros(1, np.intp), ())
+
+    def function(self, weights: Counts) -> Derived:
+        """The linear function with a weight per cell."""
+        value, unbiased = (np.array([(weights * x).sum()]) for x in (self.table.counts, self.table.unbiased))
+        return Derived(value, unbiased, weights.reshape(1, -1), linear=True)
+
+    def linearised(self, slopes: Counts) -> Grouped:
+        return self.linear(slopes)
+
+    def linear(self, slopes: Counts) -> Grouped:
+        return Grouped(self.table.channel, (), self.shown, (slopes[0].reshape(self.table.counts.shape),))
+
+
+def standard_errors(basis: Basis, number: Derived) -> Counts:
+    """The standard error of each number; NaN where the unbiased one is."""
+    if len(basis.shown) == 0:
+        return np.zeros(0)
+    if number.linear:
+        return _Asked.of(basis.table, basis.linear(number.slopes)).errors
+    found, _ = variances(basis.table, basis.linearised(number.slopes))
+    return np.where(np.isfinite(number.unbiased), np.sqrt(found), np.nan)
+
+
+def intervals(basis: Basis, number: Derived, level: float) -> tuple[Counts, Counts] | None:
+    """(low, high) of each number that is a count, a sum or a share; None for all others."""
+    if len(basis.shown) == 0:
+        return np.zeros(0), np.zeros(0)
+    if number.linear:
+        low, high = _Asked.of(basis.table, basis.linear(number.slopes)).limits(level)
+        return low + number.offset, high + number.offset
+    if number.above is None or number.below is None:
+        return None
+    above, below = (basis.linear(part.slopes) for part in (number.above, number.below))
+    factor = _share_of(above, below)
+    if factor is None:
+        return None
+    asked = [_Asked.of(basis.table, function) for function in (above, below)]
+    both = replace(above, weights=(above.weights[0] / factor, below.weights[0]))
+    shares = share_limits(
+        basis.table,
+        number.above.unbiased / factor,
+        _scaled(asked[0].limits(level), 1 / factor),
+        asked[0].errors / abs(factor),
+        number.below.unbiased,
+        asked[1].limits(level),
+        asked[1].errors,
+        group_covariance(basis.table, both),
+    )
+    low, high = _scaled((shares.low, shares.high), factor)
+    unknown = np.isnan(number.value)  # a ratio that is not stated has no limits either
+    return np.where(unknown, np.nan, low + number.offset), np.where(unknown, np.nan, high + number.offset)
+
+
+def _scaled(limits: tuple[Counts, Counts], factor: float) -> tuple[Counts, Counts]:
+    low, high = (factor * limit for limit in limits)
+    return (low, high) if factor > 0 else (high, low)
+
+
+def _share_of(above: Grouped, below: Grouped) -> float | None:
+    """The factor by which ``above`` is a part of ``below``, which counts people; None if it is anything else."""
+    shape = above.channel.shape
+    inside = above.channel.possible.reshape(math.prod(shape[: len(above.groups)]), -1)[above.shown]
+    part, whole = (g._rows(g.shown)[0][inside] for g in (above, below))
+    if not whole.any() or not ((whole == 0) | (whole == 1)).all():
+        return None
+    factors = np.unique(part[part != 0])
+    if len(factors) != 1 or (part != 0)[whole == 0].any():
+        return None
+    return float(factors[0])
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of shares, and where the size of the group is certain enough to bound them."""
+
+    low: Counts
+    high: Counts
+    bounded: NDArray[np.bool_]
+
+
+def share_limits(
+    table: Reconstruction,
+    above: Counts,
+    above_limits: tuple[Counts, Counts],
+    above_errors: Counts,
+    below: Counts,
+    below_limits: tuple[Counts, Counts],
+    below_errors: Counts,
+    common: Counts,
+) -> Limits:
+    """Limits of above / below, a count of people over a count of a group they are in."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation = np.clip(np.nan_to_num(common / (above_errors * below_errors)), -1.0, 1.0)
+    if table.method != "inverse":
+        above, below = (np.clip(centre, 0.0, table.total) for centre in (above, below))
+    low, high, bounded = ratio(above, above_limits, below, below_limits, correlation)
+    low, high = np.where(bounded, low, 0.0), np.where(bounded, high, 1.0)
+    if table.method != "inverse":
+        low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    return Limits(low, high, bounded)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """One function in each group, asked of the smallest table that knows it; ``cell`` where it picks a single one."""
+
+    table: Reconstruction
+    function: Grouped
+    cell: NDArray[np.intp]
+    factor: Counts
+
+    @classmethod
+    def of(cls, table: Reconstruction, function: Grouped) -> _Asked:
+        shape = table.counts.shape
+        free = ~table.channel.possible  # the weight of what cannot occur is anybody's guess
+        weights = np.where(free, np.nan, np.broadcast_to(function.weights[0], shape))
+        kept = list(range(len(function.groups)))
+        for axis in range(len(function.groups), len(shape)):
+            low, high = (edge.reduce(weights, axis=axis, keepdims=True) for edge in (np.fmin, np.fmax))
+            if not (low < high).any() and (len(kept) > 0 or axis < len(shape) - 1):
+                weights = high
+            else:
+                kept.append(axis)
+        if len(kept) < len(shape):
+            table = table.marginal(*(table.names[axis] for axis in kept))
+        weights = np.nan_to_num(weights.reshape(table.counts.shape))
+        reduced = Grouped(table.channel, function.groups, function.shown, (weights,))
+        rows = reduced._rows(reduced.shown)[0]
+        rest = rows.shape[1]
+        first = np.argmax(rows != 0, axis=1)
+        single = (rows != 0).sum(1) == 1
+        factor = np.where(single, rows[np.arange(len(rows)), first], 1.0)
+        return cls(table, reduced, np.where(single, reduced.shown * rest + first, -1), factor)
+
+    @cached_property
+    def errors(self) -> Counts:
+        """Standard errors."""
+        several = self.cell < 0
+        found = self.table.standard_errors.ravel()[self.cell] * np.abs(self.factor)
+        if several.any():
+            found[several] = np.sqrt(variances(self.table, self._several)[0])
+        return found
+
+    @cached_property
+    def _several(self) -> Grouped:
+        """The function in the groups where it is not a single cell."""
+        return replace(self.function, shown=self.function.shown[self.cell < 0])
+
+    def limits(self, level: float) -> tuple[Counts, Counts]:
+        """(low, high) around the unbiased value; within what is possible unless the method is the plain inverse."""
+        several = self.cell < 0
+        low, high = (limit.ravel()[self.cell] * self.factor for limit in self.table.possible_limits(level))
+        low, high = np.minimum(low, high), np.maximum(low, high)
+        if several.any():
+            low[several], high[several] = function_limits(self.table, self._several, self.errors[several], level)
+        return low, high
+
+
+def function_limits(table: Reconstruction, function: Grouped, errors: Counts, level: float) -> tuple[Counts, Counts]:
+    """Limits of one function in each group, around its unbiased value."""
+    values = function.values(table.unbiased)
+    low, high = wald(values, errors, level)
+    one_sign = np.flatnonzero(function.one_sign())
+    if table.weighted or table.total == 0 or len(one_sign) == 0:
+        return low, high
+    shape = replace(function, shown=function.shown[one_sign]).shape(table.nearest_whole, table.expected)
+    largest = np.abs(function._rows(function.shown[one_sign])[0]).max(1) / np.abs(shape.unit)
+    found = shape_limits(table, shape, values[one_sign] / shape.unit, errors[one_sign], largest, level)
+    ends = [limit * shape.unit for limit in found]
+    low[one_sign], high[one_sign] = np.minimum(*ends), np.maximum(*ends)
+    return low, high
+
+
+def shape_limits(
+    table: Reconstruction, shape: Shape, centre: Counts, errors: Counts, largest: Counts | float, level: float
+) -> tuple[Counts, Counts]:
+    """Limits in units of the mean weight; ``largest`` is the largest weight in these units."""
+    possible = table.method != "inverse"
+    if possible:
+        centre = np.clip(centre, 0.0, largest * table.total)
+    low, high = honest(centre, errors / np.abs(shape.unit), shape, table.about == "population", level)
+    if possible:
+        low, high = (np.clip(limit, 0.0, largest * table.total) for limit in (low, high))
+    return low, high

@@ -1,0 +1,240 @@
+"""Does one number have one error? A cell, a count, a share and a query of the same thing agree, however they are asked for.
+
+Tables are sparse, so that intervals are not just z standard errors; every kind of block, both readings, all methods, weights.
+"""
+
+import functools
+
+import numpy as np
+import polars as pl
+import pytest
+
+import pkanon as pk
+
+ROWS = 250
+CLOSE = {"rel": 1e-9, "abs": 1e-9}
+"""The same sums in another order."""
+COLOURS, SIZES, SHAPES = ["red", "green", "blue", "grey"], [1, 2, 3, 4, 5], ["round", "square"]
+
+
+def schema(*bundles):
+    return pk.Schema(
+        [
+            pk.Attribute("colour", COLOURS),
+            pk.Attribute("size", SIZES, type="integer"),
+            pk.Attribute("shape", SHAPES),
+            pk.Attribute("weight", role="pass", type="number"),
+        ],
+        bundles,
+    )
+
+
+def table():
+    draw = np.random.default_rng(3)
+    size = draw.choice(5, ROWS, p=[0.55, 0.3, 0.1, 0.04, 0.01])
+    colour = np.where(draw.random(ROWS) < 0.5, np.minimum(size, 3), draw.choice(4, ROWS, p=[0.7, 0.2, 0.08, 0.02]))
+    colour = np.where((size == 0) & (colour == 3), 0, colour)  # a combination that is forbidden below
+    return pl.DataFrame(
+        {
+            "colour": [COLOURS[i] for i in colour],
+            "size": size + 1,
+            "shape": draw.choice(SHAPES, ROWS),
+            "weight": draw.choice([0.5, 1.0, 3.0], ROWS),
+        }
+    )
+
+
+def matrix_plan(described):
+    """A bundle with a matrix that is not symmetric; its marginals have no matrix."""
+    unit = described.units[0]
+    draw = np.random.default_rng(2)
+    rows = []
+    for i in range(unit.size):
+        row = draw.integers(1, 2**24, unit.size)
+        row[i] += 2**32 - row.sum()
+        rows.append(tuple(int(x) for x in row))
+    blocks = (pk.Matrix(unit, tuple(rows)), pk.Retention(described.units[1], replace=2**29))
+    return pk.Plan(described, blocks, records=ROWS)
+
+
+FORBID = pk.Bundle(["colour", "size"], forbid=[{"colour": ["grey"], "size": [1]}])
+PLANS = {
+    "equal-rho": lambda: pk.plan(schema(), records=ROWS, epsilon=4, design="equal-rho"),
+    "joint": lambda: pk.plan(schema(), records=ROWS, epsilon=4, design="joint"),
+    "optimal": lambda: pk.plan(schema(), records=ROWS, epsilon=4),
+    "forbidden": lambda: pk.plan(schema(FORBID), records=ROWS, epsilon=5),
+    "forbidden, equal-rho": lambda: pk.plan(schema(FORBID), records=ROWS, epsilon=5, design="equal-rho"),
+    "matrix": lambda: matrix_plan(schema(pk.Bundle(["colour", "size"]))),
+}
+
+
+@functools.cache
+def release(name):
+    return pk.release(table(), PLANS[name](), randomness=pk.Seeded(4), allow_pass=True)
+
+
+def parts(quantity, level=0.9):
+    return quantity.value, quantity.standard_error, *quantity.interval(level)
+
+
+def answered(answer, name):
+    frame = answer.to_polars()
+    return [frame[column].to_numpy() for column in (name, *(f"{name}_{e}" for e in ("std_error", "low_90", "high_90")))]
+
+
+every_release = pytest.mark.parametrize("name", PLANS)
+every_reading = pytest.mark.parametrize("about", ["table", "population"])
+every_method = pytest.mark.parametrize("method", ["inverse", "simplex", "em"])
+
+
+@every_release
+@every_reading
+@every_method
+def test_cells_counts_and_queries(name, about, method):
+    ask = {"about": about, "method": method}
+    estimate = release(name).crosstab("colour", "size", **ask)
+    cells = [estimate.counts, estimate.standard_errors, *estimate.interval(0.9)]
+    frame = estimate.to_polars(level=0.9)
+    for column, part in zip(("estimate", "std_error", "low_90", "high_90"), cells):
+        np.testing.assert_array_equal(frame[column].to_numpy(), part.ravel())
+    possible = estimate.channel.possible
+    for i, j in np.argwhere(possible):
+        assert parts(estimate.count(colour=COLOURS[i], size=SIZES[j])) == tuple(part[i, j] for part in cells)
+    grouped = "SELECT colour, size, COUNT(*) AS n FROM release GROUP BY colour, size"
+    for got, part in zip(answered(release(name).query(grouped, level=0.9, **ask), "n"), cells):
+        np.testing.assert_array_equal(got, part[possible])
+    for i, j in ((0, 1), (2, 4), (3, 3)):
+        one = f"SELECT COUNT(*) AS n FROM release WHERE colour = '{COLOURS[i]}' AND size = {SIZES[j]}"
+        filtered = f"SELECT colour, COUNT(*) FILTER (WHERE size = {SIZES[j]}) AS n FROM release GROUP BY colour"
+        for query, place in ((one, 0), (filtered, i)):
+            got = answered(release(name).query(query, level=0.9, **ask), "n")
+            assert [part[place] for part in got] == [part[i, j] for part in cells]
+
+
+@every_release
+@every_reading
+@every_method
+def test_a_smaller_table_says_the_same(name, about, method):
+    """A count that does not look at an attribute is the cell of the table without it."""
+    ask = {"about": about, "method": method}
+    whole = release(name).crosstab("colour", "size", "shape", **ask)
+    smaller = whole.marginal("size")
+    for j, size in enumerate(SIZES):
+        expected = (smaller.counts[j], smaller.standard_errors[j], *(limit[j] for limit in smaller.interval(0.9)))
+        assert parts(whole.count(size=size)) == pytest.approx(expected, **CLOSE)
+        assert parts(whole.count(size=size, shape=SHAPES)) == pytest.approx(expected, **CLOSE)
+    if method == "inverse":
+        alone = release(name).crosstab("size", **ask)
+        assert alone.counts == pytest.approx(smaller.counts, **CLOSE)
+        for mine, other in zip(alone.interval(), smaller.interval()):
+            assert mine == pytest.approx(other, rel=1e-6)
+
+
+@every_release
+@every_reading
+@every_method
+def test_merged_values(name, about, method):
+    """Several values counted together, and a sum."""
+    ask = {"about": about, "method": method}
+    estimate = release(name).crosstab("colour", "size", **ask)
+    sql = (
+        "SELECT COUNT(*) AS n, SUM(size) AS s, AVG(size) AS m, 2 * COUNT(*) - 1 AS twice FROM release "
+        "WHERE colour IN ('blue', 'grey') AND size >= 3"
+    )
+    answer = release(name).query(sql, level=0.9, **ask)
+    where = {"colour": ["blue", "grey"], "size": [3, 4, 5]}
+    count = estimate.count(where)
+    for column, quantity in (
+        ("n", count),
+        ("s", estimate.sum("size", where)),
+        ("m", estimate.mean("size", where)),
+        ("twice", 2 * count - 1),
+    ):
+        got = [part[0] for part in answered(answer, column)]
+        if column == "m" and min(count.value, count.unbiased) <= 0:  # SQL has no mean of nobody
+            assert np.isnan(got[1])
+            continue
+        assert got == pytest.approx(parts(quantity), **CLOSE)
+    assert parts(2 * count - 1) == pytest.approx(
+        (2 * count.value - 1, 2 * count.standard_error, *(2 * end - 1 for end in count.interval(0.9))), **CLOSE
+    )
+    together = sum((estimate.count(colour=c, size=s) for c in ("blue", "grey") for s in (3, 4, 5)), 0)
+    assert parts(together) == pytest.approx(parts(count), **CLOSE)
+
+
+@every_release
+@every_reading
+@every_method
+@pytest.mark.parametrize("given", [("colour",), ("size",)])
+def test_shares_of_a_group(name, about, method, given):
+    ask = {"about": about, "method": method}
+    estimate = release(name).crosstab("colour", "size", **ask)
+    (group_name,) = given
+    other = "size" if group_name == "colour" else "colour"
+    rows = [row for row in estimate.conditional(*given, level=0.9).to_dicts() if row["flag"] != "impossible"]
+    queried = {}
+    for value in SIZES if other == "size" else COLOURS:
+        sql = f"SELECT {group_name} AS g, COUNT(*) FILTER (WHERE {other} = {value!r}) / COUNT(*) AS s FROM release GROUP BY {group_name}"
+        answer = release(name).query(sql, level=0.9, **ask)
+        columns = answered(answer, "s")
+        for place, group in enumerate(answer.to_polars()["g"]):
+            queried[group, value] = [column[place] for column in columns]
+    compared = 0
+    for row in rows:
+        cell = {"colour": row["colour"], "size": row["size"]}
+        group = {group_name: cell[group_name]}
+        quantity = estimate.proportion(cell, group)
+        expected = [row[c] for c in ("proportion", "proportion_std_error", "proportion_low_90", "proportion_high_90")]
+        people = estimate.count(group)
+        if None in expected:
+            assert min(people.value, people.unbiased) <= 0
+            continue
+        assert parts(quantity) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+        low, high = quantity.interval(0.9)
+        assert low <= quantity.value <= high
+        assert (100 * quantity).interval(0.9) == pytest.approx((100 * low, 100 * high), **CLOSE)
+        assert (1 - quantity).interval(0.9) == pytest.approx((1 - high, 1 - low), **CLOSE)
+        if min(people.value, people.unbiased) > 0:  # SQL has no share of nobody
+            assert queried[cell[group_name], cell[other]] == pytest.approx(expected, rel=1e-6, abs=1e-9)
+            compared += 1
+    assert compared > 5
+
+
+@every_release
+@every_reading
+def test_shares_of_all(name, about):
+    estimate = release(name).crosstab("colour", "size", about=about)
+    shares = estimate.shares(level=0.9)
+    for i, j in np.argwhere(estimate.channel.possible)[::3]:
+        quantity = estimate.proportion({"colour": COLOURS[i], "size": SIZES[j]})
+        expected = [part[i, j] for part in (shares.shares, shares.standard_errors, shares.low, shares.high)]
+        assert parts(quantity) == pytest.approx(expected, **CLOSE)
+
+
+@every_release
+@every_reading
+def test_weights(name, about):
+    estimate = release(name).crosstab("colour", "size", about=about, weights="weight")
+    cells = (estimate.counts, estimate.standard_errors, *estimate.interval(0.9))
+    for i, j in np.argwhere(estimate.channel.possible):
+        assert parts(estimate.count(colour=COLOURS[i], size=SIZES[j])) == tuple(part[i, j] for part in cells)
+    shares = estimate.shares(("colour",), level=0.9)
+    for i, j in np.argwhere(estimate.channel.possible & (estimate.counts.sum(1, keepdims=True) > 0)):
+        quantity = estimate.proportion({"size": SIZES[j]}, {"colour": COLOURS[i]})
+        expected = [part[i, j] for part in (shares.shares, shares.standard_errors, shares.low, shares.high)]
+        assert parts(quantity) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+def test_the_intervals_here_are_not_just_standard_errors():
+    """Otherwise the tests above would compare next to nothing."""
+    estimate = release("joint").crosstab("colour", "size")
+    low, high = estimate.interval(0.95)
+    assert (np.abs((high - low) / (2 * 1.959964 * estimate.standard_errors) - 1) > 0.05).sum() > 5
+
+
+def test_everybody_is_counted_for_certain():
+    for name in PLANS:
+        estimate = release(name).crosstab("colour", "size")
+        assert parts(estimate.count()) == pytest.approx((ROWS, 0, ROWS, ROWS), **CLOSE)
+        got = [part[0] for part in answered(release(name).query("SELECT COUNT(*) AS n FROM release", level=0.9), "n")]
+        assert got == pytest.approx((ROWS, 0, ROWS, ROWS), **CLOSE)
