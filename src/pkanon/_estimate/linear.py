@@ -218,7 +218,7 @@ class Grouped:
 
     @property
     def spread(self) -> Counts:
-        rows = np.einsum("gj,jgr->gr", self._factors, self._rows(self.shown))
+        rows = np.einsum("gj,jgr->gr", self._factors, self.rows(self.shown))
         grouped = math.prod(self.channel.shape[: len(self.groups)])
         possible = self.channel.possible.reshape(grouped, -1)[self.shown]
         elsewhere = np.zeros(()) if grouped > 1 else np.nan  # zero in all other groups, if there are any
@@ -242,7 +242,7 @@ class Grouped:
             for block in self.channel.blocks
         )
 
-    def _rows(self, chosen: NDArray[np.intp]) -> Counts:
+    def rows(self, chosen: NDArray[np.intp]) -> Counts:
         """The weights in some groups: shape (functions, groups, rest)."""
         shape = self.channel.shape
         grouped = math.prod(shape[: len(self.groups)])
@@ -256,7 +256,7 @@ class Grouped:
         grouped = math.prod(shape[: len(self.groups)])
         groups = self.shown[chosen]
         whole = np.zeros((len(self.weights), len(groups), grouped, math.prod(shape) // grouped))
-        whole[:, np.arange(len(groups)), groups] = self._rows(groups)
+        whole[:, np.arange(len(groups)), groups] = self.rows(groups)
         return whole.reshape(len(self.weights), len(groups), *shape)
 
     def pieces(self) -> Iterator[NDArray[np.intp]]:
@@ -320,8 +320,8 @@ class Grouped:
             return []
         if all(weights.shape[:grouped] == (1,) * grouped for weights in self.weights):
             everywhere = np.arange(len(self.shown))
-            return [(everywhere, self._rows(self.shown[:1])[:, 0], np.ones((len(self.weights), len(everywhere))))]
-        rows = self._rows(self.shown)
+            return [(everywhere, self.rows(self.shown[:1])[:, 0], np.ones((len(self.weights), len(everywhere))))]
+        rows = self.rows(self.shown)
         first = np.take_along_axis(rows, np.argmax(rows != 0, axis=2)[:, :, None], axis=2)
         scale = np.where(first == 0, 1.0, first)
         rows = rows / scale
@@ -340,7 +340,7 @@ class Grouped:
 
     def one_sign(self) -> NDArray[np.bool_]:
         """Where the weights of the one function have one sign."""
-        rows = self._rows(self.shown)[0]
+        rows = self.rows(self.shown)[0]
         return np.asarray(((rows >= 0).all(1) | (rows <= 0).all(1)) & (rows != 0).any(1))
 
     def shape(self, people: Counts, expected: Counts) -> Shape:

@@ -139,7 +139,7 @@ def _share_of(above: Grouped, below: Grouped) -> float | None:
     """The factor by which ``above`` is a part of ``below``, which counts people; None if it is anything else."""
     shape = above.channel.shape
     inside = above.channel.possible.reshape(math.prod(shape[: len(above.groups)]), -1)[above.shown]
-    part, whole = (g._rows(g.shown)[0][inside] for g in (above, below))
+    part, whole = (g.rows(g.shown)[0][inside] for g in (above, below))
     if not whole.any() or not ((whole == 0) | (whole == 1)).all():
         return None
     factors = np.unique(part[part != 0])
@@ -204,7 +204,7 @@ class _Asked:
             table = table.marginal(*(table.names[axis] for axis in kept))
         weights = np.nan_to_num(weights.reshape(table.counts.shape))
         reduced = Grouped(table.channel, function.groups, function.shown, (weights,))
-        rows = reduced._rows(reduced.shown)[0]
+        rows = reduced.rows(reduced.shown)[0]
         rest = rows.shape[1]
         first = np.argmax(rows != 0, axis=1)
         single = (rows != 0).sum(1) == 1
@@ -243,7 +243,7 @@ def function_limits(table: Reconstruction, function: Grouped, errors: Counts, le
     if table.weighted or table.total == 0 or len(one_sign) == 0:
         return low, high
     shape = replace(function, shown=function.shown[one_sign]).shape(table.nearest_whole, table.expected)
-    largest = np.abs(function._rows(function.shown[one_sign])[0]).max(1) / np.abs(shape.unit)
+    largest = np.abs(function.rows(function.shown[one_sign])[0]).max(1) / np.abs(shape.unit)
     found = shape_limits(table, shape, values[one_sign] / shape.unit, errors[one_sign], largest, level)
     ends = [limit * shape.unit for limit in found]
     low[one_sign], high[one_sign] = np.minimum(*ends), np.maximum(*ends)
