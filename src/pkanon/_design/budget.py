@@ -38,6 +38,19 @@ def equal_epsilon(epsilon: float, sizes: Sequence[int]) -> list[float]:
     return [log_odds(share, [size]) for size in sizes]
 
 
+def paper_rho(units: Sequence[Unit], epsilon: float) -> float:
+    """What the paper's design keeps of each unit, with this budget."""
+    if epsilon <= 0:
+        return 0.0
+    odds = math.exp(min(log_odds(epsilon, [unit.size for unit in units]), LARGEST_LOG_ODDS))
+    return odds / (1 + odds)
+
+
+def paper_cost(units: Sequence[Unit], rho: float) -> float:
+    """The budget that the paper's design spends on these units."""
+    return sum(math.log1p(unit.size * rho / (1 - rho)) if rho < 1 else math.inf for unit in units)
+
+
 def retention_blocks(
     units: Sequence[Unit], split: Split, limit: Fraction, target: Target, fixed: Sequence[Block]
 ) -> list[Retention]:

@@ -1,10 +1,7 @@
-"""From a target to a plan.
+"""The whole way from a target to a plan.
 
-target.py    what is asked for, as one exact budget;  central.py  the privacy of the shuffled release as a target
-paper.py     Algorithms 1-3 of the paper
-budget.py    how the budget is split over units and rounded to the private side
-workload.py  the tables an optimal design serves;  optimal.py  the mechanism with the least error for them
-assemble.py  optimal blocks, compared with the simple designs
+Given matrices take their share of the budget first; the design divides the rest over the other units. Whatever a design
+does on the way, the finished integers are checked against the target before a plan leaves here.
 """
 
 from __future__ import annotations
@@ -21,12 +18,14 @@ from .._blocks import Block, Matrix, TransitionMatrix
 from .._errors import PlanError, SchemaError, TargetError, did_you_mean
 from .._plan import CountNoise, Number, Plan
 from .._schema import Schema, Unit
-from .assemble import lost, optimal_blocks
+from .assemble import optimal_blocks
 from .budget import Split, equal_epsilon, equal_rho, retention_blocks
 from .central import CentralTarget
+from .floor import Floor, FloorLike
+from .lost import lost
 from .paper import rho_from_both, rho_from_epsilon, rho_from_k
 from .target import Target, budget, check_records
-from .workload import Floor, Named, Workload, read_floor, read_workload, tables_of
+from .workload import Tables, Workload, WorkloadLike, tables_of
 
 __all__ = ["DESIGNS", "Number", "plan", "rho_from_both", "rho_from_epsilon", "rho_from_k"]
 
@@ -44,9 +43,9 @@ def plan(
     central_epsilon: Number | None = None,
     delta: float | None = None,
     design: str = "optimal",
-    workload: Workload = 2,
+    workload: WorkloadLike = 2,
     weighting: str = "relative",
-    floor: Floor = 3,
+    floor: FloorLike = 3,
     matrices: Mapping[str, TransitionMatrix | ArrayLike] | None = None,
     hide_count: Number | None = None,
 ) -> Plan:
@@ -76,7 +75,7 @@ def plan(
         raise PlanError("Matrices are given by the name of their attribute: {'sex': matrix}.")
     noise = None if hide_count is None else _count_noise(hide_count)
     asked = {"design": design}
-    wanted, least = read_workload(workload), read_floor(floor)
+    served, kept = Workload.of(workload), Floor.of(floor)
     given = _matrix_blocks(schema, matrices or {})
     units = _units_to_design(schema, design, set(given))
     central = CentralTarget.of(central_epsilon, delta, records, hidden=noise is not None)
@@ -93,9 +92,9 @@ def plan(
                 return [], None
             if design != "optimal":
                 return list(retention_blocks(units, _SPLITS[design], limit, target, fixed)), None
-            tables = tables_of(wanted, weighting, budget(limit), units, fixed)
+            tables = tables_of(served, weighting, budget(limit), units, fixed)
             joint = partial(_units_to_design, schema, "joint", set(given))
-            return optimal_blocks(units, tables, limit, target, fixed, least, lambda: joint()[0])
+            return optimal_blocks(units, tables, limit, target, fixed, kept, lambda: joint()[0])
 
         limit = target.limit(fixed)
         designed, problem = (
@@ -105,7 +104,7 @@ def plan(
         if central is not None:
             central.check([*fixed, *designed])
         if design == "optimal" and units:
-            asked |= _asked(wanted, weighting, least, problem, lost(designed))
+            asked |= _asked(served, weighting, kept, problem, lost(designed))
     blocks = sorted([*given.values(), *designed], key=lambda block: _first(schema, block.units[0]))
     if k is not None:
         asked["k"] = _text(k)
@@ -145,14 +144,14 @@ def _units_to_design(schema: Schema, design: str, given: set[str]) -> list[Unit]
 
 
 def _asked(
-    workload: int | str | Named,
+    workload: Workload,
     weighting: str,
-    floor: int | str | Named | None,
+    floor: Floor,
     problem: str | None,
-    gone: list[tuple[str, ...]],
+    gone: tuple[tuple[str, ...], ...],
 ) -> dict[str, str]:
     """What was asked of an optimal design, and what became of it, as a plan file holds it."""
-    texts = {"workload": _table_text(workload), "weighting": weighting, "floor": _table_text(floor)}
+    texts = {"workload": _table_text(workload.asked), "weighting": weighting, "floor": _table_text(floor.asked)}
     if problem is not None:
         texts["fallback"] = problem
     if gone:
@@ -160,9 +159,9 @@ def _asked(
     return texts
 
 
-def _table_text(value: int | str | Named | None) -> str:
-    if not isinstance(value, dict):
-        return "none" if value is None else str(value)
+def _table_text(value: int | str | Tables) -> str:
+    if not isinstance(value, Mapping):
+        return str(value)
     return "; ".join(",".join(table) + (f"={number:g}" if number != 1 else "") for table, number in value.items())
 
 

@@ -12,21 +12,84 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from .._blocks import Block
 from .._errors import TargetError, did_you_mean
 from .._schema import Unit
 
-Weighting: TypeAlias = Literal["relative", "absolute"]
-Workload: TypeAlias = int | str | Iterable[Sequence[str]] | Mapping[tuple[str, ...], float]
-"""Every table of up to so many attributes; "full"; or the tables themselves, with weights if wanted."""
-Floor: TypeAlias = int | str | Mapping[tuple[str, ...], float] | None
-"""No table of up to so many attributes worse than in the paper; "all"; least eigenvalues by table; or none."""
-Named: TypeAlias = dict[tuple[str, ...], float]
+WorkloadLike: TypeAlias = int | str | Iterable[Sequence[str]] | Mapping[tuple[str, ...], float]
+"""A workload as people ask for it: a number of attributes; "full"; or the tables themselves, with weights if wanted."""
+Tables: TypeAlias = Mapping[tuple[str, ...], float]
+"""Tables by the names of their attributes, with a number for each."""
 
 MOST_TABLES = 100_000
+"""They are weighed one by one, at about 30 microseconds each: 3 seconds for all."""
 LARGEST_WEIGHT = 1e100
+"""Weights of several tables are multiplied by errors and added up; floats end at 1e308."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Every table of up to ``most`` attributes; or the ``listed`` tables with their weights; or else the full table."""
+
+    most: int | None = None
+    listed: Tables | None = None
+
+    @classmethod
+    def of(cls, workload: WorkloadLike) -> Workload:
+        """The workload as it was asked for, or the reason why it is none; read once, as it may be an iterator."""
+        number = whole_number(workload)
+        if number is not None:
+            if number < 1:
+                raise TargetError(f"workload = {number}: it is at least 1, the tables of single attributes.")
+            return cls(number)
+        if isinstance(workload, str) and workload == "full":
+            return cls()
+        if isinstance(workload, (str, bool)) or not isinstance(workload, Iterable):
+            raise TargetError(
+                f"The workload {workload!r} is unknown: a number of attributes, full, or a list of tables."
+            )
+        pairs = workload.items() if isinstance(workload, Mapping) else ((table, 1.0) for table in workload)
+        listed: dict[tuple[str, ...], float] = {}
+        for table, weight in pairs:
+            key = read_table(table, "workload")
+            listed[key] = listed.get(key, 0.0) + positive(weight, "The weight of a table")
+        if not listed:
+            raise TargetError("The workload is empty; name at least one table.")
+        return cls(listed=listed)
+
+    @property
+    def asked(self) -> int | str | Tables:
+        """As a plan records it."""
+        return self.most or self.listed or "full"
+
+    def weights(self, names: Sequence[str]) -> Tables:
+        """Every table of attributes ``names`` with the weight it was given, its attributes in the order of ``names``."""
+        if self.listed is not None:
+            return self._listed_weights(self.listed, names)
+        if self.most is None:
+            return {tuple(names): 1.0}
+        most = min(self.most, len(names))
+        count = sum(math.comb(len(names), size) for size in range(1, most + 1))
+        if count > MOST_TABLES:
+            raise TargetError(
+                f"The workload has {count:,} tables; {MOST_TABLES:,} can be weighed. Lower it, or name the tables that matter."
+            )
+        return {table: 1.0 for size in range(1, most + 1) for table in itertools.combinations(names, size)}
+
+    @staticmethod
+    def _listed_weights(listed: Tables, names: Sequence[str]) -> Tables:
+        weights: dict[tuple[str, ...], float] = {}
+        for table, weight in listed.items():
+            for name in table:
+                if name not in names:
+                    raise TargetError(
+                        f"The workload names '{name}', which is not randomised. {did_you_mean(name, names)}"
+                    )
+            ordered = tuple(name for name in names if name in table)
+            weights[ordered] = weights.get(ordered, 0.0) + weight
+        return weights
 
 
 @dataclass(frozen=True)
@@ -48,43 +111,8 @@ class Table:
         return sum(1 << unit for unit in self.cells)
 
 
-def read_workload(workload: Workload) -> int | str | Named:
-    """A workload as a number, "full" or tables with weights; read once, as it may be an iterator."""
-    number = _whole(workload)
-    if number is not None:
-        if number < 1:
-            raise TargetError(f"workload = {number}: it is at least 1, the tables of single attributes.")
-        return number
-    if isinstance(workload, str) and workload == "full":
-        return "full"
-    if isinstance(workload, (str, bool)) or not isinstance(workload, Iterable):
-        raise TargetError(f"The workload {workload!r} is unknown: a number of attributes, full, or a list of tables.")
-    listed = workload.items() if isinstance(workload, Mapping) else ((table, 1.0) for table in workload)
-    result: Named = {}
-    for table, weight in listed:
-        key = read_table(table, "workload")
-        result[key] = result.get(key, 0.0) + _positive(weight, "The weight of a table")
-    if not result:
-        raise TargetError("The workload is empty; name at least one table.")
-    return result
-
-
-def read_floor(floor: Floor) -> int | str | Named | None:
-    """A floor as a number of attributes, "all", tables with their least eigenvalue, or None."""
-    if floor is None or (isinstance(floor, str) and floor == "all"):
-        return floor
-    number = _whole(floor)
-    if number is not None and number >= 1:
-        return number
-    if isinstance(floor, Mapping):
-        least = {read_table(table, "floor"): _positive(value, "A least eigenvalue") for table, value in floor.items()}
-        return least or None
-    raise TargetError(
-        f"floor = {floor}: at least 1 attribute, all, none (None in Python), or tables with their least eigenvalue."
-    )
-
-
-def _whole(value: object) -> int | None:
+def whole_number(value: object) -> int | None:
+    """A number of attributes; None if it is no whole number."""
     if isinstance(value, bool):
         return None
     return int(value) if isinstance(value, Integral) else None
@@ -98,7 +126,8 @@ def read_table(table: Any, where: str) -> tuple[str, ...]:
     return names
 
 
-def _positive(value: Any, what: str) -> float:
+def positive(value: Any, what: str) -> float:
+    """A weight or an eigenvalue; ``what`` is how errors call it."""
     number: Any = math.nan if isinstance(value, bool) or not isinstance(value, Real) else value
     if not 0 < number < LARGEST_WEIGHT:
         raise TargetError(f"{what} must be a positive number, not {str(value)[:20]}.")
@@ -106,14 +135,14 @@ def _positive(value: Any, what: str) -> float:
 
 
 def tables_of(
-    workload: int | str | Named, weighting: str, epsilon: float, units: Sequence[Unit], fixed: Sequence[Block]
+    workload: Workload, weighting: str, epsilon: float, units: Sequence[Unit], fixed: Sequence[Block]
 ) -> list[Table]:
     """The tables of a workload, weighted for a budget of ``epsilon``."""
     if weighting not in ("relative", "absolute"):
         raise TargetError(f"The weighting '{weighting}' is unknown: relative or absolute.")
     names = [name for unit in units for name in unit.attributes] + [n for block in fixed for n in block.attributes]
-    found = []
-    for table, asked in _named(workload, names).items():
+    tables = []
+    for table, weight in workload.weights(names).items():
         cells = {}
         for number, unit in enumerate(units):
             inside = [name for name in unit.attributes if name in table]
@@ -121,21 +150,20 @@ def tables_of(
                 shares = unit.shares(inside) if unit.forbid else None
                 sizes = (unit.sizes[unit.attributes.index(name)] for name in inside)
                 cells[number] = int((shares > 0).sum()) if shares is not None else math.prod(sizes)
-        factor, given = 1.0, 1
+        factor, fixed_cells = 1.0, 1
         for block in fixed:
             inside = [name for name in block.attributes if name in table]
             factor *= block.error_factor(inside)
-            given *= block.units[0].size if inside else 1
+            fixed_cells *= block.units[0].size if inside else 1
         if not cells or not math.isfinite(factor):
             continue
         size = math.prod(cells.values())
-        weight = asked
         if weighting == "relative":
-            weight /= given * size * max(alone(size, epsilon), 1e-300)
-        found.append(Table(table, cells, factor * given, weight))
-    if not found:
+            weight /= fixed_cells * size * max(alone(size, epsilon), 1e-300)
+        tables.append(Table(table, cells, factor * fixed_cells, weight))
+    if not tables:
         raise TargetError("The workload has no table that the design could change.")
-    return found
+    return tables
 
 
 def alone(cells: int, epsilon: float) -> float:
@@ -145,23 +173,17 @@ def alone(cells: int, epsilon: float) -> float:
     return (cells - 1) / cells * (1 / rho**2 - 1) if rho else math.inf
 
 
-def _named(workload: int | str | Named, names: Sequence[str]) -> Named:
-    """Every table of the workload with the weight it was given, its attributes in the order of ``names``."""
-    if isinstance(workload, str):
-        return {tuple(names): 1.0}
-    if isinstance(workload, int):
-        most = min(workload, len(names))
-        count = sum(math.comb(len(names), size) for size in range(1, most + 1))
-        if count > MOST_TABLES:
-            raise TargetError(
-                f"The workload has {count:,} tables; {MOST_TABLES:,} can be weighed. Lower it, or name the tables that matter."
-            )
-        return {table: 1.0 for size in range(1, most + 1) for table in itertools.combinations(names, size)}
-    result: Named = {}
-    for table, weight in workload.items():
-        for name in table:
-            if name not in names:
-                raise TargetError(f"The workload names '{name}', which is not randomised. {did_you_mean(name, names)}")
-        ordered = tuple(name for name in names if name in table)
-        result[ordered] = result.get(ordered, 0.0) + weight
-    return result
+def total_error(blocks: Sequence[Block], tables: Sequence[Table]) -> float:
+    """The weighted error of a workload, which an optimal design makes small."""
+    factors: dict[tuple[int, tuple[str, ...]], float] = {}
+    total = 0.0
+    for table in tables:
+        factor = table.fixed
+        for number, block in enumerate(blocks):
+            inside = tuple(name for name in block.attributes if name in table.names)
+            if (number, inside) not in factors:
+                factors[number, inside] = block.error_factor(inside)
+            factor *= factors[number, inside]
+        cells = math.prod(table.cells.values())
+        total += table.weight * (cells * factor - cells)
+    return total

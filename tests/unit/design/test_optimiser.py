@@ -10,6 +10,7 @@ import pytest
 
 import pkanon as pk
 from pkanon._design import optimal
+from pkanon._design.floor import Floor
 from pkanon._design.optimal import Problem, rounded
 from pkanon._design.search import Search
 
@@ -299,14 +300,14 @@ def test_numpy_numbers_are_written_as_numbers():
 
 def test_a_matrix_counts_with_its_cells_in_relative_weights():
     """Tables with the matrix have a fixed factor; without it in the weight, they would count twice as much or more."""
-    from pkanon._design.workload import alone, tables_of
+    from pkanon._design.workload import Workload, alone, tables_of
 
     schema = schema_of([4, 3, 3])
     matrix = pk.TransitionMatrix(np.full((4, 4), 0.1) + 0.6 * np.eye(4))
     plan = pk.plan(schema, records=10_000, epsilon=3, matrices={"a0": matrix})
     given = [block for block in plan.blocks if block.attributes == ["a0"] or tuple(block.attributes) == ("a0",)]
     units = [unit for unit in schema.units if unit.attributes != ("a0",)]
-    table = next(t for t in tables_of(2, "relative", 2.0, units, given) if set(t.names) == {"a0", "a1"})
+    table = next(t for t in tables_of(Workload.of(2), "relative", 2.0, units, given) if set(t.names) == {"a0", "a1"})
     assert table.weight == pytest.approx(1 / (4 * 3 * alone(3, 2.0)))
     assert table.fixed == pytest.approx(4 * given[0].error_factor(["a0"]))
 
@@ -321,7 +322,7 @@ def test_no_table_of_any_size_is_worse_than_in_the_paper(k, monkeypatch):
     plan = pk.plan(schema, records=2_458_285, k=k)
     worst = max(plan.predict(*table).l1 / paper.predict(*table).l1 for table in tables)
     assert worst <= 1 + 1e-5
-    monkeypatch.setattr("pkanon._design.assemble._wishes", lambda *_: {})
+    monkeypatch.setattr(Floor, "wishes", lambda *_: {})
     free = pk.plan(schema, records=2_458_285, k=k)
     small = [table for table in tables if len(table) <= 2]
     assert mean_error(plan, small) <= 1.01 * mean_error(free, small)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ..._design import read_workload
+from ..._design import Workload
 from ..._errors import InputError
 from ..._files import write_folder
 from ..._frames import TextFormat
@@ -167,8 +167,8 @@ def compare(
     check_count(count, "Each point needs at least one release.")
     check_count(queries, "A comparison needs at least one query.")
     wanted = read_ks(ks)
-    served = read_workload(workload)
-    if isinstance(served, dict):
+    served = Workload.of(workload)
+    if served.listed:
         raise InputError("The workload of a comparison is a number of attributes, or full.")
     if folder is not None:
         check_folder(folder)
@@ -177,11 +177,10 @@ def compare(
     possible, left_out = usable(wanted, people.rows)
     progress("reading", 1.0)
     chosen = sorted({possible[0], possible[len(possible) // 2], possible[-1]}) if quick else possible
-    if isinstance(served, int):
-        served = min(served, len(people.names))
-    frame = measure(Bench(people, seed, queries, served), chosen, count, progress)
+    tables = "full" if served.most is None else min(served.most, len(people.names))
+    frame = measure(Bench(people, seed, queries, tables), chosen, count, progress)
     result = _result(
-        people, frame, chosen, left_out, seed=seed, releases=count, queries=queries, workload=served, quick=quick
+        people, frame, chosen, left_out, seed=seed, releases=count, queries=queries, workload=tables, quick=quick
     )
     if folder is not None:
         result.save(folder, progress=progress)
