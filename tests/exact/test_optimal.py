@@ -270,7 +270,7 @@ def test_floors_of_ones_own_are_met(floor):
     assert isinstance(block, Agreement)
     for table, least in floor.items():
         assert abs(eigenvalue(block, table)) >= Fraction(least) * (1 - Fraction(1, 10**6))
-    assert "fallback" not in plan.asked
+    assert plan.asked.fallback is None
 
 
 def test_floors_that_contradict_each_other_are_explained():
@@ -357,11 +357,17 @@ def test_what_is_asked_for_is_reached(target, workload, weighting, floor):
 def test_a_plan_says_what_was_asked():
     schema = schema_of([2, 3, 4])
     plan = pk.plan(schema, records=1000, k=5)
-    assert plan.asked == {"design": "optimal", "workload": "2", "weighting": "relative", "floor": "3", "k": "5"}
+    assert plan.asked.to_json() == {
+        "design": "optimal",
+        "workload": "2",
+        "weighting": "relative",
+        "floor": "3",
+        "k": "5",
+    }
     plan = pk.plan(schema, records=1000, epsilon=2, workload={("a0", "a1"): 2.0, ("a2",): 0.5}, floor={("a2",): 0.1})
-    assert plan.asked["workload"] == "a0,a1=2; a2=0.5"
-    assert plan.asked["floor"] == "a2=0.1"
-    assert pk.plan(schema, records=1000, epsilon=2, workload=["a0", ("a1", "a2")], floor=None).asked == {
+    assert plan.asked.to_json()["workload"] == "a0,a1=2; a2=0.5"
+    assert plan.asked.to_json()["floor"] == "a2=0.1"
+    assert pk.plan(schema, records=1000, epsilon=2, workload=["a0", ("a1", "a2")], floor=None).asked.to_json() == {
         "design": "optimal",
         "workload": "a0; a1,a2",
         "weighting": "relative",
@@ -542,7 +548,7 @@ def test_many_attributes(count):
     schema = schema_of([2 + i * 7 % 19 for i in range(count)])
     plans = {d: pk.plan(schema, records=10**6, k=2, design=d) for d in ("optimal", "equal-rho", "equal-epsilon")}
     plan = plans["optimal"]
-    assert "fallback" not in plan.asked
+    assert plan.asked.fallback is None
     assert all(isinstance(block, Agreement) for block in plan.blocks)
     assert plan.k_for(10**6) >= 2
     assert plan.k_for(10**6) - 1 <= Fraction(1001, 1000)
@@ -566,13 +572,13 @@ def test_a_solver_that_fails_is_replaced_and_that_is_said(sizes, monkeypatch):
     monkeypatch.setattr(optimal, "_solve_once", lambda *_: (None, False))
     schema = schema_of(sizes)
     plan = pk.plan(schema, records=RECORDS, epsilon=2)
-    design, _, why = plan.asked["fallback"].partition(":")
+    design, _, why = plan.asked.fallback.partition(":")
     assert design in SIMPLE
     assert why
     other = pk.plan(schema, records=RECORDS, epsilon=2, design=design)
     assert plan.blocks == other.blocks
     assert plan.epsilon_ratio <= Fraction(exp(Fraction(2)))
-    assert plan.asked["design"] == "optimal"
+    assert plan.asked.design == "optimal"
     assert pk.Plan.from_json(plan.to_json()) == plan
     gain, table = least_gain(plan, pk.plan(schema, records=RECORDS, epsilon=2, design="equal-rho"), [("a0",), ("a1",)])
     assert gain >= 1 - 1e-5, table
@@ -586,7 +592,7 @@ def test_a_solver_that_fails_without_a_floor_leaves_the_best_simple_design(monke
     errors = {design: objective(pk.plan(schema, design=design, **more), tables) for design in SIMPLE}
     best = min(errors, key=errors.get)
     assert best == "joint"
-    assert plan.asked["fallback"].startswith("joint:")
+    assert plan.asked.fallback.startswith("joint:")
     assert objective(plan, tables) == pytest.approx(errors[best], rel=1e-12)
 
 

@@ -77,7 +77,7 @@ def test_hidden_count_of_a_plan(vector):
     q = math.floor(2**64 / (1 + math.exp(vector["epsilon"])))
     schema = pk.Schema([pk.Attribute("a", ["x", "y"])])
     noise = pk.CountNoise(Fraction(str(vector["p"])))
-    plan = pk.Plan(schema, (Retention(Unit(("a",), (2,)), q, 64),), vector["records_at_least"], {}, noise)
+    plan = pk.Plan(schema, (Retention(Unit(("a",), (2,)), q, 64),), vector["records_at_least"], count_noise=noise)
     assert plan.epsilon == pytest.approx(vector["epsilon"], rel=1e-14)
     assert plan.epsilon_unbounded == pytest.approx(vector["epsilon_unbounded"], rel=1e-14)
 

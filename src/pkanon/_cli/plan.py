@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -97,7 +98,7 @@ def command(
                 f"{schema} is a plan and says everything; leave out all options but --table and --json."
             )
         chosen, answer, options = pk.read_plan(schema), "", {}
-        designs: dict[str, pk.Plan | str] = {chosen.asked.get("design", "by hand"): chosen}
+        designs: dict[str, pk.Plan | str] = {chosen.asked.design or "by hand": chosen}
     else:
         given = {"hide_count": hide_count, "matrices": _matrices(matrices, data_matrices, invariant)}
         options = design_options(design, workload, weighting, floor)
@@ -108,7 +109,7 @@ def command(
                 described, error, records, k, epsilon, tables, options | given, central=bool(central_epsilon or delta)
             )
             answer = _answer(found, error, _tables(tables), records_given=records is not None)
-            records, epsilon = found.records, found.asked.get("epsilon")
+            records, epsilon = found.records, found.asked.epsilon
             options.setdefault("workload", _tables(tables)) if options["design"] == "optimal" else None
         if records is None:
             raise pk.InputError("Say how many rows will be released: --records N (or ask how many with --error).")
@@ -123,9 +124,7 @@ def command(
     if output is not None:
         chosen.save(output)
     if as_json:
-        print_json(
-            {name: _as_json(plan, wanted) for name, plan in designs.items()} | {"chosen": chosen.asked.get("design")}
-        )
+        print_json({name: _as_json(plan, wanted) for name, plan in designs.items()} | {"chosen": chosen.asked.design})
         return
     if answer:
         say(answer)
@@ -133,8 +132,8 @@ def command(
             say("The optimal design was made for just that; --workload 2 serves all tables of up to two attributes.")
         say()
     _print(designs, chosen, wanted)
-    if "delta" in chosen.asked:
-        say(f"  As a whole, shuffled: {chosen.central(float(chosen.asked['delta']))}.")
+    if chosen.asked.delta is not None:
+        say(f"  As a whole, shuffled: {chosen.central(float(chosen.asked.delta))}.")
     if output is not None:
         say()
         say(f"Written to {output}.")
@@ -304,14 +303,14 @@ def _print(designs: dict[str, pk.Plan | str], chosen: pk.Plan, tables: list[tupl
     say("(marked !) the table cannot be read at this target. <=: at most, it depends on the data.")
     if len(plans) > 1:
         say("*: the design that was chosen.")
-    if chosen.asked.get("floor", "none").isdigit() and "central_epsilon" not in chosen.asked:
+    if isinstance(chosen.asked.floor, int) and chosen.asked.central_epsilon is None:
         say(
-            f"Floor: no table of up to {chosen.asked['floor']} attributes is worse than with equal-rho (--floor none: without)."
+            f"Floor: no table of up to {chosen.asked.floor} attributes is worse than with equal-rho (--floor none: without)."
         )
-    if "fallback" in chosen.asked:
-        say(f"The optimal design is {chosen.asked['fallback']}.")
-    if "lost" in chosen.asked:
-        say(f"Lost: no table with {_any(chosen.asked['lost'])} can be reconstructed. A floor (--floor all) keeps them.")
+    if chosen.asked.fallback is not None:
+        say(f"The optimal design is {chosen.asked.fallback}.")
+    if chosen.asked.lost:
+        say(f"Lost: no table with {_any(chosen.asked.lost)} can be reconstructed. A floor (--floor all) keeps them.")
     for name, reason in designs.items():
         if isinstance(reason, str):
             say(f"{name}: {reason}")
@@ -320,9 +319,9 @@ def _print(designs: dict[str, pk.Plan | str], chosen: pk.Plan, tables: list[tupl
         say(line)
 
 
-def _any(tables: str) -> str:
-    """'a; b,c; ...' as 'a, or b x c'; the first five of many."""
-    texts = [" x ".join(table.split(",")) for table in tables.split("; ")]
+def _any(tables: Sequence[Sequence[str]]) -> str:
+    """'a, or b x c'; the first five of many."""
+    texts = [" x ".join(table) for table in tables]
     more = f", or one of {len(texts) - 5} more sets of attributes" if len(texts) > 5 else ""
     return ", or ".join(texts[:5]) + more
 

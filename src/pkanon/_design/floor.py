@@ -13,9 +13,10 @@ from typing import TypeAlias
 
 from .._blocks import LARGEST_AGREEMENT
 from .._errors import TargetError, did_you_mean
+from .._plan import Tables
 from .._schema import Unit
 from .grouping import UNITS_PER_BLOCK, fit_one_block
-from .workload import Tables, positive, read_table, whole_number
+from .workload import positive, read_table, whole_number
 
 FloorLike: TypeAlias = int | str | Mapping[tuple[str, ...], float] | None
 """A floor as people ask for it: a number of attributes; "all"; least eigenvalues by table; or None."""

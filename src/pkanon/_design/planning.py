@@ -7,27 +7,23 @@ does on the way, the finished integers are checked against the target before a p
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import partial
-from typing import cast
 
 from numpy.typing import ArrayLike
 
 from .._blocks import Block, Matrix, TransitionMatrix
 from .._errors import PlanError, SchemaError, TargetError, did_you_mean
-from .._plan import CountNoise, Number, Plan
+from .._plan import Asked, CountNoise, Number, Plan
 from .._schema import Schema, Unit
 from .assemble import optimal_blocks
 from .budget import Split, equal_epsilon, equal_rho, retention_blocks
 from .central import CentralTarget
 from .floor import Floor, FloorLike
 from .lost import lost
-from .paper import rho_from_both, rho_from_epsilon, rho_from_k
 from .target import Target, budget, check_records
-from .workload import Tables, Workload, WorkloadLike, tables_of
-
-__all__ = ["DESIGNS", "Number", "plan", "rho_from_both", "rho_from_epsilon", "rho_from_k"]
+from .workload import Workload, WorkloadLike, tables_of
 
 _SPLITS: dict[str, Split] = {"equal-rho": equal_rho, "equal-epsilon": equal_epsilon, "joint": equal_epsilon}
 DESIGNS = ("optimal", *_SPLITS)
@@ -74,18 +70,18 @@ def plan(
     if matrices is not None and not isinstance(matrices, Mapping):
         raise PlanError("Matrices are given by the name of their attribute: {'sex': matrix}.")
     noise = None if hide_count is None else _count_noise(hide_count)
-    asked = {"design": design}
     served, kept = Workload.of(workload), Floor.of(floor)
-    given = _matrix_blocks(schema, matrices or {})
-    units = _units_to_design(schema, design, set(given))
+    by_matrix = _matrix_blocks(schema, matrices or {})
+    units = _units_to_design(schema, design, set(by_matrix))
     central = CentralTarget.of(central_epsilon, delta, records, hidden=noise is not None)
     if not units and k is None and epsilon is None and central is None:
         check_records(records)
         designed: list[Block] = []
+        problem: str | None = None
     else:
         whole = central.loosest if central is not None and k is None and epsilon is None else epsilon
         target = Target.of(records, k, whole, noise.p if noise else None)
-        fixed = list(given.values())
+        fixed = list(by_matrix.values())
 
         def design_for(limit: Fraction) -> tuple[list[Block], str | None]:
             if not units:
@@ -93,8 +89,9 @@ def plan(
             if design != "optimal":
                 return list(retention_blocks(units, _SPLITS[design], limit, target, fixed)), None
             tables = tables_of(served, weighting, budget(limit), units, fixed)
-            joint = partial(_units_to_design, schema, "joint", set(given))
-            return optimal_blocks(units, tables, limit, target, fixed, kept, lambda: joint()[0])
+            return optimal_blocks(
+                units, tables, limit, target, fixed, kept, lambda: _units_to_design(schema, "joint", set(by_matrix))[0]
+            )
 
         limit = target.limit(fixed)
         designed, problem = (
@@ -103,15 +100,23 @@ def plan(
         target.check([*fixed, *designed])
         if central is not None:
             central.check([*fixed, *designed])
-        if design == "optimal" and units:
-            asked |= _asked(served, weighting, kept, problem, lost(designed))
-    blocks = sorted([*given.values(), *designed], key=lambda block: _first(schema, block.units[0]))
-    if k is not None:
-        asked["k"] = _text(k)
-    if epsilon is not None:
-        asked["epsilon"] = _text(epsilon)
-    if central is not None:
-        asked |= {"central_epsilon": _text(cast(Number, central_epsilon)), "delta": repr(float(central.delta))}
+    blocks = sorted([*by_matrix.values(), *designed], key=lambda block: _first(schema, block.units[0]))
+    asked = Asked(
+        design=design,
+        k=_text(k),
+        epsilon=_text(epsilon),
+        central_epsilon=_text(central_epsilon),
+        delta=None if central is None else repr(float(central.delta)),
+    )
+    if design == "optimal" and units:
+        asked = replace(
+            asked,
+            workload=served.asked,
+            weighting=weighting,
+            floor=kept.asked,
+            fallback=problem,
+            lost=lost(designed),
+        )
     return Plan(schema, tuple(blocks), int(records), asked, noise)
 
 
@@ -125,15 +130,15 @@ def _matrix_blocks(schema: Schema, matrices: Mapping[str, TransitionMatrix | Arr
             raise PlanError(
                 f"A matrix is given for '{name}', which is in a bundle; a bundle is randomised as one thing."
             )
-        given = matrix if isinstance(matrix, TransitionMatrix) else TransitionMatrix(matrix)
-        blocks[name] = given.to_block(Unit((name,), (attribute.size,)), MATRIX_WIDTH)
+        transition = matrix if isinstance(matrix, TransitionMatrix) else TransitionMatrix(matrix)
+        blocks[name] = transition.to_block(Unit((name,), (attribute.size,)), MATRIX_WIDTH)
     return blocks
 
 
-def _units_to_design(schema: Schema, design: str, given: set[str]) -> list[Unit]:
+def _units_to_design(schema: Schema, design: str, by_matrix: set[str]) -> list[Unit]:
     if design != "joint":
-        return [unit for unit in schema.units if unit.attributes[0] not in given]
-    names = [attribute.name for attribute in schema.randomised if attribute.name not in given]
+        return [unit for unit in schema.units if unit.attributes[0] not in by_matrix]
+    names = [attribute.name for attribute in schema.randomised if attribute.name not in by_matrix]
     if not names:
         return []
     try:
@@ -141,28 +146,6 @@ def _units_to_design(schema: Schema, design: str, given: set[str]) -> list[Unit]
     except SchemaError as error:
         problem = str(error)
     raise TargetError(f"The design 'joint' makes one unit of all attributes: {problem}")
-
-
-def _asked(
-    workload: Workload,
-    weighting: str,
-    floor: Floor,
-    problem: str | None,
-    gone: tuple[tuple[str, ...], ...],
-) -> dict[str, str]:
-    """What was asked of an optimal design, and what became of it, as a plan file holds it."""
-    texts = {"workload": _table_text(workload.asked), "weighting": weighting, "floor": _table_text(floor.asked)}
-    if problem is not None:
-        texts["fallback"] = problem
-    if gone:
-        texts["lost"] = _table_text(dict.fromkeys(gone, 1.0))
-    return texts
-
-
-def _table_text(value: int | str | Tables) -> str:
-    if not isinstance(value, Mapping):
-        return str(value)
-    return "; ".join(",".join(table) + (f"={number:g}" if number != 1 else "") for table, number in value.items())
 
 
 def _first(schema: Schema, unit: Unit) -> int:
@@ -178,7 +161,10 @@ def _count_noise(hide_count: Number) -> CountNoise:
     raise TargetError(f"hide_count = {hide_count} is not a ratio such as 9/10 or 0.9.")
 
 
-def _text(value: Number) -> str:
+def _text(value: Number | None) -> str | None:
+    """A number as it was asked for, with all its digits."""
+    if value is None:
+        return None
     if isinstance(value, float):
         return repr(float(value))  # numpy's float64 is a float with another repr
     if isinstance(value, Fraction):

@@ -16,12 +16,11 @@ from typing import Any, TypeAlias
 
 from .._blocks import Block
 from .._errors import TargetError, did_you_mean
+from .._plan import Tables
 from .._schema import Unit
 
 WorkloadLike: TypeAlias = int | str | Iterable[Sequence[str]] | Mapping[tuple[str, ...], float]
 """A workload as people ask for it: a number of attributes; "full"; or the tables themselves, with weights if wanted."""
-Tables: TypeAlias = Mapping[tuple[str, ...], float]
-"""Tables by the names of their attributes, with a number for each."""
 
 MOST_TABLES = 100_000
 """They are weighed one by one, at about 30 microseconds each: 3 seconds for all."""

@@ -1,12 +1,13 @@
 """A plan, and what is said about it before any data exist.
 
-plan.py     schema, units, blocks, record count, what was asked for; plan.json in and out
+plan.py     schema, units, blocks, record count; plan.json in and out;  asked.py  what was asked for
 privacy.py  k and epsilon, read from the integers of the blocks;  central/  the same for the shuffled release as a whole
 numbers.py  numbers as people ask for them
 predict.py  the error of a cross-tabulation
 explain.py  what is done and promised, in sentences;  composition.py  several releases of one table
 """
 
+from .asked import Asked, Tables
 from .central import Central, central_epsilon, checked_delta
 from .composition import Composition, compose
 from .explain import promises, void_reasons
@@ -29,12 +30,14 @@ from .privacy import (
 
 __all__ = [
     "LARGEST_RECORDS",
+    "Asked",
     "Central",
     "Composition",
     "CountNoise",
     "Number",
     "Plan",
     "Prediction",
+    "Tables",
     "central_epsilon",
     "checked_delta",
     "compose",

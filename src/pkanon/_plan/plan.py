@@ -23,6 +23,7 @@ from .._errors import InputError, PlanError, TargetError
 from .._files import write_new
 from .._schema import Attribute, Schema, Unit
 from . import privacy as _privacy
+from .asked import Asked
 from .explain import explain, void_reasons
 from .predict import Prediction, predict
 
@@ -61,13 +62,12 @@ class Plan:
     schema: Schema
     blocks: tuple[Block, ...]
     records: int
-    asked: Mapping[str, str] = field(default_factory=dict)
+    asked: Asked = field(default_factory=Asked)
     count_noise: CountNoise | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", Schema(self.schema.attributes, drafted=self.schema.drafted))
         object.__setattr__(self, "blocks", tuple(self.blocks))
-        object.__setattr__(self, "asked", dict(self.asked))
         if type(self.records) is not int or not 1 <= self.records <= LARGEST_RECORDS:
             raise PlanError(f"records = {self.records}: a plan is for 1 to 2^53 records.")
         planned = sorted(name for block in self.blocks for name in block.attributes)
@@ -172,7 +172,7 @@ class Plan:
             "format": FORMAT,
             "records": self.records,
             "count_noise": None if self.count_noise is None else {"p": str(self.count_noise.p)},
-            "asked": dict(self.asked),
+            "asked": self.asked.to_json(),
             "attributes": self.schema.to_json(),
             "units": [unit.to_json() for unit in self.units],
             "blocks": [block.to_json(self.units) for block in self.blocks],
@@ -209,9 +209,7 @@ class Plan:
         schema = Schema([Attribute.from_json(item) for item in data["attributes"]], drafted="domains" in data)
         units = [_unit(item, schema) for item in data["units"]]
         noise = data["count_noise"]
-        asked = data["asked"]
-        if not all(isinstance(value, str) for value in asked.values()):
-            raise PlanError("The plan is damaged: 'asked' must hold texts.")
+        asked = Asked.from_json(data["asked"], schema.names)
         blocks = tuple(block_from_json(item, units) for item in data["blocks"])
         if tuple(unit for block in blocks for unit in block.units) != tuple(units):
             raise PlanError("The plan is damaged: its blocks do not use its units one after the other.")

@@ -16,7 +16,7 @@ from typing import Any
 
 from .. import __version__
 from .._errors import PlanError
-from .._plan import Plan, float_below, promises, round_down, round_up, void_reasons
+from .._plan import Asked, Plan, float_below, promises, round_down, round_up, void_reasons
 
 FORMAT = "pkanon-certificate/1"
 DIGITS = 6
@@ -33,7 +33,7 @@ class Certificate:
 
     plan_digest: str
     rows: int
-    asked: Mapping[str, str]
+    asked: Asked
     k: float | None
     epsilon: float | None
     epsilon_unbounded: float | None
@@ -60,7 +60,7 @@ class Certificate:
         return cls(
             plan_digest=plan.digest,
             rows=rows,
-            asked=dict(plan.asked),
+            asked=plan.asked,
             k=None if void else float_below(plan.k_for(rows)),
             epsilon=None if void else plan.epsilon,
             epsilon_unbounded=None if void else unbounded,
@@ -80,7 +80,7 @@ class Certificate:
             "date": self.date,
             "software": self.software,
             "rows": self.rows,
-            "asked": dict(self.asked),
+            "asked": self.asked.to_json(),
             "k": None if self.k is None else _number(self.k, up=False),
             "epsilon": None if self.epsilon is None else _number(self.epsilon, up=True),
             "epsilon_unbounded": None if self.epsilon_unbounded is None else _number(self.epsilon_unbounded, up=True),

@@ -109,7 +109,7 @@ def test_central_is_far_below_local_and_needs_a_small_delta():
 @pytest.mark.parametrize("design", pk.DESIGNS)
 def test_a_central_target_is_met_and_not_missed_by_much(design):
     plan = pk.plan(SCHEMA, records=20_000, central_epsilon=0.3, design=design)
-    delta = float(plan.asked["delta"])
+    delta = float(plan.asked.delta)
     assert 0.3 * (1 - 0.002) <= plan.central(delta).epsilon <= 0.3
     tight = pk.plan(SCHEMA, records=20_000, central_epsilon=0.3, k=2_000, design=design)
     assert tight.k >= 2_000  # the tighter one binds
@@ -131,7 +131,7 @@ def test_a_solver_that_gets_stuck_is_asked_again(k):
     """At k = 5 the first attempt fails; its neighbours do not, and the error hardly differs between them."""
     schema = pk.Schema([pk.Attribute.ranged(f"q{i}", 1, 3) for i in range(8)])
     plan = pk.plan(schema, records=20_000, k=k, workload=[("q0", "q1")])
-    assert "fallback" not in plan.asked
+    assert plan.asked.fallback is None
     assert plan.predict("q0", "q1").l1 < 0.02  # equal-rho: 0.32
 
 
