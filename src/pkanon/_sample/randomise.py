@@ -35,7 +35,11 @@ def randomise(
     threads: int | None = None,
     progress: Progress = quiet,
 ) -> None:
-    """Randomise ``columns`` (one per unit, in the order of the blocks) into ``out``, which may be the same arrays."""
+    """Randomise ``columns`` (one per unit, in the order of the blocks) into ``out``, which may be the same arrays.
+
+    ``first_record`` is the number of the first row in the whole table, for engines that see the rows a part at a time:
+    the parts come out as the whole would.
+    """
     rows = len(columns[0])
     workers = thread_count(rows, threads)
     size = piece or (PIECE if workers == 1 else THREADED_PIECE)
