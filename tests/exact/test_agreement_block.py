@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from agreement import cells, eigenvalue, on
+from blocks import through
 from brute import highest_likelihood_ratio, highest_posterior
 from dense import declared_words, forbidden, naive_anonymity_ratio, naive_epsilon_ratio, unit_of
 from listed import DTYPES, ByStream
@@ -250,7 +251,7 @@ def test_passes_on_bundles(block, seed):
             # weights of cells that nobody can have do not matter
             counts = book.counts(x, 17.0 if name.endswith("transpose") else 0.0)
             before = counts.copy()
-            book.check(getattr(block, name)(counts, book.axes), matrix @ x, matrix)
+            book.check(through(block, name, counts, book.axes), matrix @ x, matrix)
             assert (counts == before).all()
 
 
@@ -423,7 +424,7 @@ def test_a_table_of_which_nothing_is_left():
     axes = {"a": 0, "b": 1}
     for name in ("inverse", "inverse_transpose", "squared_inverse"):
         with pytest.raises(pk.PlanError, match="Nothing is left of a x b"):
-            getattr(block, name)(np.ones((2, 2)), axes)
+            through(block, name, np.ones((2, 2)), axes)
     for method in (lambda: block.inverse_diagonal(("a", "b")), lambda: block.own_moment(("a", "b"), 2)):
         with pytest.raises(pk.PlanError, match="Nothing is left"):
             method()

@@ -31,6 +31,13 @@ def sizes_of(block):
     return {name: size for unit in block.units for name, size in zip(unit.attributes, unit.sizes)}
 
 
+def through(block, name, counts, axes):
+    """One pass of a block by its name; squared_inverse, ``(B o B)^T counts``, is the variance of the reconstruction."""
+    if name == "squared_inverse":
+        return block.product_inverse(counts, axes, block.attributes, block.attributes)
+    return getattr(block, name)(counts, axes)
+
+
 def whole_unit(block):
     """One unit with the cells of the block's matrix: its own, or all combinations of several."""
     if len(block.units) == 1:

@@ -175,6 +175,17 @@ class Agreement(Block):
     def _spectrum(self) -> NDArray[np.float64]:
         return np.array([float(value) for value in self.eigenvalues])
 
+    def describe(self) -> str:
+        shares = [
+            100 * sum(self.sets[m] for m in range(len(self.sets)) if m >> bit & 1) / 2**self.width
+            for bit in range(len(self.units))
+        ]
+        each = ", ".join(f"{' and '.join(unit.attributes)} {share:.3g}%" for unit, share in zip(self.units, shares))
+        return (
+            f"{self._named}: a set of them is drawn for every row and keeps its values; each of the others gets a uniform draw "
+            f"from its other values. Kept in this share of the rows: {each}."
+        )
+
     def rho(self, attribute: str) -> float:
         bit = next(i for i, unit in enumerate(self.units) if attribute in unit.attributes)
         return float(self.eigenvalues[1 << bit])

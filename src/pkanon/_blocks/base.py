@@ -1,8 +1,8 @@
 """What a block is: one mechanism on one or several units.
 
 A block describes itself exactly (integers out of ``2^width`` equally likely words) and everything
-else is written once for all blocks: ``_privacy`` multiplies ratios, ``_randomise`` feeds words,
-``_predict`` and the estimators work through the passes below.
+else is written once for all blocks: ``_plan`` multiplies ratios and predicts errors, ``_sample`` feeds words,
+``_estimate`` works through the passes below.
 
 The passes act on an array of counts with one axis per attribute of a table. ``axes`` maps the
 attributes of the table to their axes; a block looks up its own and leaves the others alone. With
@@ -12,8 +12,7 @@ attributes of the table to their axes; a block looks up its own and leaves the o
     forward_transpose  t -> A t
     inverse            y -> B^T y     the unbiased reconstruction
     inverse_transpose  t -> B t       weights of a linear function, carried to released rows
-    squared_inverse    y -> (B o B)^T y    the variance of the reconstruction
-    product_inverse    entrywise products of inverses on marginals: covariances and third moments
+    product_inverse    entrywise products of inverses on marginals: variances, covariances and third moments
 
 ``out`` is where to put the result, as in numpy; it may be ``counts`` itself.
 """
@@ -81,6 +80,22 @@ class Block(ABC):
         return False
 
     @abstractmethod
+    def describe(self) -> str:
+        """What the block does to its attributes, as a sentence for the person who has to sign the plan."""
+
+    @property
+    def has_marginals(self) -> bool:
+        """Whether the passes work on some of the block's attributes alone; if not, a table has all of them or none."""
+        return True
+
+    def mixture(self, attributes: Sequence[str]) -> tuple[float, NDArray[np.float64]] | None:
+        """(rho, w) if a cell of these attributes is kept with probability rho and else drawn from w, whatever it was.
+
+        One axis of w per attribute. None if the block is no such mixture, or is not known to be one.
+        """
+        return None
+
+    @abstractmethod
     def rho(self, attribute: str) -> float | None:
         """The eigenvalue on functions of this attribute alone; None if the block is not value-symmetric."""
 
@@ -119,10 +134,6 @@ class Block(ABC):
         Where the attributes of no factor include an axis, the result is the same all along it.
         """
 
-    def squared_inverse(self, counts: Counts, axes: Axes) -> Counts:
-        """(B o B)^T counts along the block's axes."""
-        return self.product_inverse(counts, axes, self.attributes, self.attributes)
-
     def inverse_diagonal(self, attributes: Sequence[str]) -> NDArray[np.float64]:
         """B[j, j] of each cell of a table of these attributes, one axis each.
 
@@ -160,6 +171,12 @@ class Block(ABC):
     def attributes(self) -> tuple[str, ...]:
         """The attributes of all its units."""
         return tuple(name for unit in self.units for name in unit.attributes)
+
+    @property
+    def _named(self) -> str:
+        """The attributes in a sentence: 'a', 'b' and 'c'."""
+        quoted = [f"'{name}'" for name in self.attributes]
+        return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
 def check_width(width: int) -> None:

@@ -159,6 +159,14 @@ class Matrix(Block):
         # 2^64 does not fit; such a row is zero elsewhere, and only that decides its ratios
         return np.array([[min(entry, 2**64 - 1) for entry in row] for row in self.rows], np.uint64)
 
+    def describe(self) -> str:
+        together = " together" if len(self.attributes) > 1 else ""
+        return f"{self._named}: randomised{together} with the published probabilities of a block of the kind '{self.kind}'."
+
+    @property
+    def has_marginals(self) -> bool:
+        return len(self.attributes) == 1  # of one attribute there is nothing to leave out
+
     def rho(self, attribute: str) -> None:
         return None
 

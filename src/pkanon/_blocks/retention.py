@@ -86,6 +86,16 @@ class Retention(Block):
         ratio = self.epsilon_ratio
         return 1 / ratio**2 if ratio else Fraction(0)
 
+    def describe(self) -> str:
+        together, what = (" together", "allowed combinations") if len(self.attributes) > 1 else ("", "values")
+        return (
+            f"{self._named}: kept{together} in {100 * float(self.exact_rho):.3g}% of the rows, else replaced by a uniform draw "
+            f"from the {self.unit.size:,} {what}."
+        )
+
+    def mixture(self, attributes: Sequence[str]) -> tuple[float, NDArray[np.float64]]:
+        return float(self.exact_rho), self.unit.shares(attributes)
+
     def rho(self, attribute: str) -> float:
         return float(self.exact_rho)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blocks import Block, Counts, Matrix
+from .._blocks import Block, Counts
 from .._errors import InputError, PlanError, did_you_mean
 
 VANISHING = 1e24
@@ -39,7 +39,7 @@ class Channel:
         self.names = tuple(names)
         self.blocks = tuple(block for block in blocks if set(block.attributes) & set(names))
         self.extra = tuple(
-            name for block in self.blocks if isinstance(block, Matrix) for name in block.attributes if name not in names
+            name for block in self.blocks if not block.has_marginals for name in block.attributes if name not in names
         )
         sizes = {n: size for block in blocks for unit in block.units for n, size in zip(unit.attributes, unit.sizes)}
         self.sizes = {name: sizes[name] for name in (*self.names, *self.extra)}

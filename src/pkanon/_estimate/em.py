@@ -8,7 +8,7 @@ direction and its change, and one long step along them is kept if the likelihood
 Convergence is measured, not guessed. With ``g = A (y / A^T x)`` no table whatever has a log-likelihood
 more than ``n (max g - 1)`` above that of x, because the log-likelihood is concave and g its gradient.
 
-On a table of one retention block the maximum has a closed form.
+On a table of one block that keeps a cell or else draws it anew (retention) the maximum has a closed form.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from .._blocks import Counts, Retention
+from .._blocks import Counts
 from .._progress import Progress, quiet
 from .channel import Channel
 from .method import Convergence, Method
@@ -37,20 +37,20 @@ def maximum_likelihood(
     progress: Progress = quiet,
 ) -> tuple[Counts, Convergence]:
     """The most likely table (extra axes included) and how well it was found."""
-    if accelerate and len(channel.blocks) == 1 and isinstance(channel.blocks[0], Retention):
-        people = _closed_form(channel, channel.blocks[0], released)
+    mixture = channel.blocks[0].mixture(list(channel.sizes)) if accelerate and len(channel.blocks) == 1 else None
+    if mixture is not None:
+        people = _closed_form(*mixture, released)
         return people, Convergence(0.0, 0, True, _log_likelihood(channel.forward(people), released))
     return _Climb(channel, released, tolerance, most_steps, progress).run(accelerate)
 
 
-def _closed_form(channel: Channel, block: Retention, released: Counts) -> Counts:
-    """One retention block: q = rho p + (1 - rho) w, and at the maximum q = max(y / t, (1 - rho) w).
+def _closed_form(rho: float, w: Counts, released: Counts) -> Counts:
+    """One mixture: q = rho p + (1 - rho) w, and at the maximum q = max(y / t, (1 - rho) w).
 
     Cells are filled in the order of y / w, as long as their share of the released rows exceeds what
     replacement alone gives them; t makes q sum to 1.
     """
-    names = [name for name in channel.sizes if name in block.attributes]
-    floor = (1 - float(block.exact_rho)) * block.unit.shares(names).ravel()
+    floor = (1 - rho) * w.ravel()
     total, y = float(released.sum()), released.ravel()
     if total == 0:
         return np.zeros_like(released)
@@ -64,7 +64,7 @@ def _closed_form(channel: Channel, block: Retention, released: Counts) -> Counts
     levels = counted / (1 - floor.sum() + freed)
     last = int(np.flatnonzero(ratio[order] > levels)[-1])
     shares = np.maximum(y / levels[last], floor) - floor
-    return (total / float(block.exact_rho) * np.where(possible, shares, 0.0)).reshape(released.shape)
+    return (total / rho * np.where(possible, shares, 0.0)).reshape(released.shape)
 
 
 def _log_likelihood(expected: Counts, released: Counts) -> float:

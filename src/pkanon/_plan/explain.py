@@ -9,7 +9,6 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from .._blocks import Agreement, Block, Retention
 from .privacy import round_down, round_up
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def explain(plan: Plan) -> str:
         promised = ["Nothing, as the plan stands:", *void, "Without that it would be:", *promised]
     lines = [
         "What is done",
-        *(f"  {_done(block)}" for block in plan.blocks),
+        *(f"  {block.describe()}" for block in plan.blocks),
         f"  {_order(plan)}",
         "",
         "What is promised",
@@ -78,29 +77,6 @@ def promises(plan: Plan, records: int | None = None) -> list[str]:
             f"the number of rows is noisy (for tables of at least {plan.records:,} rows)."
         )
     return sentences
-
-
-def _done(block: Block) -> str:
-    quoted = [f"'{name}'" for name in block.attributes]
-    names = " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
-    together = " together" if len(block.attributes) > 1 else ""
-    if isinstance(block, Retention):
-        what = "allowed combinations" if together else "values"
-        return (
-            f"{names}: kept{together} in {100 * float(block.exact_rho):.3g}% of the rows, else replaced by a uniform draw "
-            f"from the {block.unit.size:,} {what}."
-        )
-    if isinstance(block, Agreement):
-        shares = [
-            100 * sum(block.sets[m] for m in range(len(block.sets)) if m >> bit & 1) / 2**block.width
-            for bit in range(len(block.units))
-        ]
-        each = ", ".join(f"{' and '.join(unit.attributes)} {share:.3g}%" for unit, share in zip(block.units, shares))
-        return (
-            f"{names}: a set of them is drawn for every row and keeps its values; each of the others gets a uniform draw from "
-            f"its other values. Kept in this share of the rows: {each}."
-        )
-    return f"{names}: randomised{together} with the published probabilities of a block of the kind '{block.kind}'."
 
 
 def _order(plan: Plan) -> str:
