@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import pkanon as pk
-from pkanon._experiments.comparison.cells import Cells
+from pkanon._experiments.comparison.combinations import Combinations
 from pkanon._experiments.comparison.findings import findings
 from pkanon._experiments.comparison.linkage import Linkage, agreement_chances
 from pkanon._experiments.comparison.mondrian import mondrian
@@ -140,7 +140,7 @@ class TestNumbers:
 
     def test_too_many_combinations_for_the_adversaries(self, people, schema, monkeypatch):
         monkeypatch.setattr("pkanon._experiments.comparison.linkage.MOST_STEPS", 1)
-        monkeypatch.setattr("pkanon._experiments.comparison.cells.MOST_DENSE", 1)
+        monkeypatch.setattr("pkanon._experiments.comparison.combinations.MOST_DENSE", 1)
         assert not Linkage.fits((2, 2))
         found = pk.compare(people.head(300), schema, ks=[2], queries=20, releases=1)
         measures = found.to_polars().drop_nulls("k")
@@ -276,7 +276,7 @@ class TestOddTables:
         predicted = np.mean([plan.predict(name).l1 for name in schema.names])
         assert value(found, "l1_1", 2, "optimal inverse") == pytest.approx(predicted, rel=0.5)
         columns = [table[name].to_numpy() for name in schema.names]
-        linkage = Linkage(plan, *Cells.of(columns, sizes), columns)
+        linkage = Linkage(plan, *Combinations.of(columns, sizes), columns)
         for unit, bit in enumerate(np.eye(len(sizes), dtype=int)):
             block = next(block for block in plan.blocks if f"a{unit}" in block.attributes)
             others = [b for b in plan.blocks if b is not block]
@@ -289,7 +289,7 @@ class TestOddTables:
         """One person in eighteen steps: group numbers that double with every cut would need gigabytes."""
         codes = np.vstack([np.eye(30, 31, dtype=np.int64).repeat(2, axis=0), np.zeros((60, 31), np.int64)])
         codes[60:, -1] = np.arange(60) % 20
-        cells, _ = Cells.of(list(codes.T), [2] * 30 + [20])
+        cells, _ = Combinations.of(list(codes.T), [2] * 30 + [20])
         groups = mondrian(cells, 2)
         assert len(np.unique(groups)) == groups.max() + 1
         assert np.bincount(groups, weights=cells.counts).min() >= 2

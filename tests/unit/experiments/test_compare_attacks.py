@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import pkanon as pk
 from pkanon._experiments.comparison.bayes import NaiveBayes
-from pkanon._experiments.comparison.cells import Cells, tally
+from pkanon._experiments.comparison.combinations import Combinations, tally
 from pkanon._experiments.comparison.downstream import classify
 from pkanon._experiments.comparison.generalised import Generalised
 from pkanon._experiments.comparison.inference import Inference
@@ -29,7 +29,7 @@ tables = st.lists(st.tuples(*(st.integers(0, size - 1) for size in SIZES)), min_
 def counted(rows, sizes=SIZES):
     """The columns of rows, their cells, and the place of each row's cell."""
     columns = [np.array(column, np.uint8) for column in zip(*rows)]
-    return columns, *Cells.of(columns, sizes)
+    return columns, *Combinations.of(columns, sizes)
 
 
 def cells_of(rows, sizes=SIZES):
@@ -264,7 +264,7 @@ class TestBench:
 
     def test_a_classifier_of_generalised_people_has_not_seen_the_others(self, bench, parts):
         columns, held_out = parts
-        trained = Cells.of(columns, SIZES)[0]
+        trained = Combinations.of(columns, SIZES)[0]
         found = dict(bench.generalised(K))
         whole = classify(Generalised.whole(trained, K), TARGET, held_out)
         as_is = classify(Generalised.except_for(TARGET, trained, K), TARGET, held_out)

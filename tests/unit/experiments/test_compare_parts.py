@@ -12,7 +12,7 @@ from scipy.stats.contingency import association
 
 import pkanon as pk
 from pkanon._experiments.comparison.bayes import NaiveBayes, normalised, share_right
-from pkanon._experiments.comparison.cells import Cells, Dense, tally
+from pkanon._experiments.comparison.combinations import Combinations, Dense, tally
 from pkanon._experiments.comparison.downstream import classify, cramers_v
 from pkanon._experiments.comparison.generalised import Generalised
 from pkanon._experiments.comparison.inference import Inference
@@ -29,7 +29,7 @@ def columns_of(rows):
 
 
 def cells_of(rows, sizes=SIZES):
-    return Cells.of(columns_of(rows), sizes)[0]
+    return Combinations.of(columns_of(rows), sizes)[0]
 
 
 def people(count, seed, sizes=SIZES):
@@ -94,7 +94,7 @@ class TestMondrian:
 
     def test_every_group_has_k_people_also_in_the_embedded_table(self):
         codes = [column.to_physical().to_numpy() for column in pk.demo_table().sample(30_000, seed=3)]
-        cells, _ = Cells.of(codes, [attribute.size for attribute in pk.demo_schema().randomised])
+        cells, _ = Combinations.of(codes, [attribute.size for attribute in pk.demo_schema().randomised])
         for k in (2, 37, 1_000):
             groups = mondrian(cells, k)
             people_of = np.bincount(groups, weights=cells.counts)
@@ -166,7 +166,7 @@ class TestGeneralised:
 class TestCells:
     @given(rows=tables)
     def test_tables_count_rows(self, rows):
-        cells, where = Cells.of(columns_of(rows), SIZES)
+        cells, where = Combinations.of(columns_of(rows), SIZES)
         assert [tuple(code) for code in cells.codes[where].tolist()] == rows
         dense = tally(columns_of(rows), SIZES)
         assert isinstance(dense, Dense)
@@ -222,7 +222,7 @@ class TestLinkage:
     def test_hits_are_those_of_somebody_who_tries_every_row(self, seed):
         rows = people(60, seed)
         columns = columns_of(rows)
-        cells, where = Cells.of(columns, SIZES)
+        cells, where = Combinations.of(columns, SIZES)
         for plan in plans(60):
             made = Rows.of(plan, columns, pk.Seeded(seed))
             chances = agreement_chances(plan.blocks)
@@ -249,7 +249,7 @@ class TestLinkage:
     def test_it_sees_whose_row_it_is(self, seed):
         rows = list(itertools.product(*map(range, SIZES)))  # everybody is different
         columns = columns_of(rows)
-        cells, where = Cells.of(columns, SIZES)
+        cells, where = Combinations.of(columns, SIZES)
         plan = pk.Plan(schema(), tuple(pk.Retention(unit, 1) for unit in schema().units), records=len(rows))
         made = Rows.of(plan, columns, pk.Seeded(seed))
         attack = Linkage(plan, cells, where, columns)
@@ -305,7 +305,7 @@ class TestInference:
     def test_rows_that_say_everything_and_nothing(self, seed):
         rows = people(2_000, seed)
         columns = columns_of(rows)
-        cells, where = Cells.of(columns, SIZES)
+        cells, where = Combinations.of(columns, SIZES)
         kept = pk.Plan(schema(), tuple(pk.Retention(unit, 1) for unit in schema().units), records=2_000)
         made = Rows.of(kept, columns, pk.Seeded(seed))
         inference = Inference(1, cells)
@@ -321,17 +321,17 @@ class TestQueries:
     def test_they_are_drawn_again_from_the_same_seed(self):
         first, same, other = (random_queries((2, 18, 12, 3, 3), 200, seed) for seed in (1, 1, 2))
         assert first == same != other
-        assert {len(query.axes) for query in first} == {1, 2, 3, 4}
+        assert {len(query.places) for query in first} == {1, 2, 3, 4}
         for query in first:
-            assert len(set(query.axes)) == len(query.axes)
-            for axis, (low, high) in zip(query.axes, query.ranges):
+            assert len(set(query.places)) == len(query.places)
+            for axis, (low, high) in zip(query.places, query.ranges):
                 assert 0 <= low <= high < (2, 18, 12, 3, 3)[axis]
 
     def test_they_count_rows(self):
         rows = people(80, 4)
         queries = random_queries(SIZES, 60, 5)
         expected = [
-            sum(all(low <= row[axis] <= high for axis, (low, high) in zip(query.axes, query.ranges)) for row in rows)
+            sum(all(low <= row[axis] <= high for axis, (low, high) in zip(query.places, query.ranges)) for row in rows)
             for query in queries
         ]
         assert answers(queries, cells_of(rows)).tolist() == expected

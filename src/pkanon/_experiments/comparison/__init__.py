@@ -2,7 +2,7 @@
 
 Pk-anonymity of a generalised table is its k-anonymity, so the two can be compared at the same k (docs/theory.md 2).
 
-people.py       the table, as codes;  cells.py  its combinations with their counts
+people.py       the table, as codes;  combinations.py  its combinations of codes, with their counts
 mondrian.py     strict multidimensional Mondrian;  generalised.py  what it publishes, and tables read from that
 randomised.py   randomised rows, and tables reconstructed from them
 queries.py      random counting queries;  bayes.py  naive Bayes from tables;  downstream.py  correlations, a classifier

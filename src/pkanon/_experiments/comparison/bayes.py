@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .cells import Counts, Readable, Whole
+from .combinations import Counts, Readable, Whole
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from .bayes import NaiveBayes, normalised, share_right
-from .cells import Cells, Counts, Readable
+from .combinations import Combinations, Counts, Readable
 
 
 def cramers_v(table: Counts) -> float:
@@ -26,7 +26,7 @@ def correlation_error(source: Readable, truth: Readable, attributes: int) -> flo
     return float(np.mean([abs(cramers_v(source.table(pair)) - cramers_v(truth.table(pair))) for pair in pairs]))
 
 
-def classify(source: Readable, target: int, held_out: Cells) -> dict[str, float]:
+def classify(source: Readable, target: int, held_out: Combinations) -> dict[str, float]:
     """Naive Bayes trained on published tables, judged by people who were not in them."""
     scores = NaiveBayes.of(source, target, len(held_out.sizes)).scores(held_out.codes)
     values = held_out.codes[:, target]

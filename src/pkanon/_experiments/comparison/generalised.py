@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from ..._audit import anonymity
-from .cells import Axes, Cells, Counts, Whole
+from .combinations import Combinations, Counts, Places, Whole
 from .mondrian import mondrian
 
 
@@ -35,13 +35,13 @@ class Generalised:
     smallest: int
 
     @classmethod
-    def whole(cls, cells: Cells, k: int) -> Generalised:
+    def whole(cls, cells: Combinations, k: int) -> Generalised:
         """All attributes are generalised."""
         low, high, counts = _boxes(cells, mondrian(cells, k))
         return cls(cells.sizes, low, high, counts, len(counts), _anonymity(low, high, counts))
 
     @classmethod
-    def except_for(cls, target: int, cells: Cells, k: int) -> Generalised:
+    def except_for(cls, target: int, cells: Combinations, k: int) -> Generalised:
         """All attributes but one are generalised; that one is published as it is, as is usual with a sensitive one."""
         known, where = cells.without(target)
         groups = mondrian(known, k)
@@ -58,23 +58,23 @@ class Generalised:
             _anonymity(low, high, counts),
         )
 
-    def table(self, axes: Axes) -> Counts:
+    def table(self, places: Places) -> Counts:
         """The cross-tabulation of some attributes: every group spread evenly over its box."""
-        return self._filled(axes, self.counts / (self.high - self.low + 1)[:, axes].prod(axis=1))
+        return self._filled(places, self.counts / (self.high - self.low + 1)[:, places].prod(axis=1))
 
     def covered(self) -> Counts:
         """How many boxes hold each cell of the full table."""
         return self._filled(tuple(range(len(self.sizes))), np.ones(len(self.counts)))
 
-    def _filled(self, axes: Axes, density: Counts) -> Counts:
+    def _filled(self, places: Places, density: Counts) -> Counts:
         """The sum of boxes that have a density each.
 
         A box is written as its corners in an array of differences, which is summed up along every axis at the end.
         """
-        shape = tuple(self.sizes[axis] + 1 for axis in axes)
+        shape = tuple(self.sizes[place] + 1 for place in places)
         corners = [(np.zeros(len(density), np.int64), density)]
-        for axis, size in zip(axes, shape):
-            low, high = self.low[:, axis], self.high[:, axis] + 1
+        for place, size in zip(places, shape):
+            low, high = self.low[:, place], self.high[:, place] + 1
             corners = [
                 (at * size + ends, sign * value) for at, value in corners for ends, sign in ((low, 1), (high, -1))
             ]
@@ -82,12 +82,12 @@ class Generalised:
         for at, value in corners:
             np.add.at(filled, at, value)
         filled = filled.reshape(shape)
-        for axis in range(len(axes)):
+        for axis in range(len(places)):
             np.cumsum(filled, axis=axis, out=filled)
-        return filled[tuple(slice(-1) for _ in axes)]
+        return filled[tuple(slice(-1) for _ in places)]
 
 
-def _boxes(cells: Cells, groups: Whole) -> tuple[Whole, Whole, Whole]:
+def _boxes(cells: Combinations, groups: Whole) -> tuple[Whole, Whole, Whole]:
     """Lowest and highest codes and the people of each group, in the order of their numbers."""
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))

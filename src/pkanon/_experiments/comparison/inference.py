@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from .bayes import NaiveBayes, share_right
-from .cells import Cells, Counts, Readable, Whole
+from .combinations import Combinations, Counts, Readable, Whole
 from .generalised import Generalised
 from .linkage import Linkage
 from .randomised import Rows
@@ -35,7 +35,7 @@ class Inference:
     """The guesses of an adversary about ``target``; ``people`` are everybody's values."""
 
     target: int
-    people: Cells = field(repr=False)
+    people: Combinations = field(repr=False)
 
     @property
     def values(self) -> Whole:

@@ -26,7 +26,7 @@ from ..._blocks import Agreement, Block, Retention
 from ..._estimate import Channel
 from ..._plan import Plan
 from ..._schema import Codes
-from .cells import Cells, Counts, Whole
+from .combinations import Combinations, Counts, Whole
 from .randomised import Rows
 
 MOST_STEPS = 2**29
@@ -63,7 +63,7 @@ class Linkage:
     """How an adversary who knows everybody's values (``people``) attacks rows made by a plan."""
 
     plan: Plan
-    people: Cells = field(repr=False)
+    people: Combinations = field(repr=False)
     where: Whole = field(repr=False)
     columns: Sequence[Codes] = field(repr=False)
 

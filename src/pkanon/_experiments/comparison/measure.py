@@ -34,7 +34,7 @@ from ..._design import plan
 from ..._errors import PlanError
 from ..._progress import Progress, within
 from ..seeds import seeded
-from .cells import Axes, Cells, Counts, Readable, Whole
+from .combinations import Combinations, Counts, Places, Readable, Whole
 from .downstream import classify, correlation_error
 from .generalised import Generalised
 from .inference import Inference
@@ -67,14 +67,14 @@ class Bench:
     seed: int
     query_count: int
     workload: int | str = 2
-    _truth: dict[Axes, Counts] = field(default_factory=dict, repr=False)
+    _truth: dict[Places, Counts] = field(default_factory=dict, repr=False)
 
     @cached_property
-    def _counted(self) -> tuple[Cells, Whole]:
-        return Cells.of(self.people.columns, self.people.sizes)
+    def _counted(self) -> tuple[Combinations, Whole]:
+        return Combinations.of(self.people.columns, self.people.sizes)
 
     @property
-    def cells(self) -> Cells:
+    def cells(self) -> Combinations:
         """Everybody."""
         return self._counted[0]
 
@@ -85,15 +85,15 @@ class Bench:
         return np.sort(order[: round(TRAINED * self.people.rows)])
 
     @cached_property
-    def training(self) -> Cells:
+    def training(self) -> Combinations:
         """The cells of these people."""
-        return Cells.of([column[self.trained] for column in self.people.columns], self.people.sizes)[0]
+        return Combinations.of([column[self.trained] for column in self.people.columns], self.people.sizes)[0]
 
     @cached_property
-    def held_out(self) -> Cells:
+    def held_out(self) -> Combinations:
         """The cells of all others."""
         columns = [np.delete(column, self.trained) for column in self.people.columns]
-        return Cells.of(columns, self.people.sizes)[0]
+        return Combinations.of(columns, self.people.sizes)[0]
 
     @cached_property
     def inference(self) -> Inference:
@@ -105,11 +105,11 @@ class Bench:
         queries = random_queries(self.people.sizes, self.query_count, self.seed)
         return queries, answers(queries, self)
 
-    def table(self, axes: Axes) -> Counts:
+    def table(self, places: Places) -> Counts:
         """The true cross-tabulation of some attributes."""
-        if axes not in self._truth:
-            self._truth[axes] = self.cells.table(axes)
-        return self._truth[axes]
+        if places not in self._truth:
+            self._truth[places] = self.cells.table(places)
+        return self._truth[places]
 
     @property
     def attackable(self) -> bool:
@@ -177,7 +177,7 @@ class Bench:
         with np.errstate(all="raise"):
             for size in range(1, min(MOST_WAYS, attributes) + 1):
                 tables = itertools.combinations(range(attributes), size)
-                found[f"l1_{size}"] = float(np.mean([self._l1(source, axes) for axes in tables]))
+                found[f"l1_{size}"] = float(np.mean([self._l1(source, places) for places in tables]))
             try:
                 if attributes >= 4:
                     found["l1_first4"] = self._l1(source, (0, 1, 2, 3))
@@ -188,8 +188,8 @@ class Bench:
             found["cramers_v"] = correlation_error(source, self, attributes)
         return found
 
-    def _l1(self, source: Readable, axes: Axes) -> float:
-        return float(np.abs(source.table(axes) - self.table(axes)).sum() / self.people.rows)
+    def _l1(self, source: Readable, places: Places) -> float:
+        return float(np.abs(source.table(places) - self.table(places)).sum() / self.people.rows)
 
 
 @dataclass(frozen=True)
@@ -198,10 +198,10 @@ class Independent:
 
     truth: Bench
 
-    def table(self, axes: Axes) -> Counts:
+    def table(self, places: Places) -> Counts:
         """The product of the shares, times the people."""
         people = self.truth.people.rows
-        shares = [self.truth.table((axis,)) / people for axis in axes]
+        shares = [self.truth.table((place,)) / people for place in places]
         return np.asarray(functools.reduce(np.multiply.outer, shares) * people)
 
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import Cells, Whole
+from .combinations import Combinations, Whole
 
 
-def mondrian(cells: Cells, k: int) -> Whole:
+def mondrian(cells: Combinations, k: int) -> Whole:
     """The group of each cell, numbered from 0; each has at least k people if there are as many at all."""
     groups = np.zeros(len(cells.codes), np.int64)
     spans = np.maximum(np.ptp(cells.codes, axis=0), 1)

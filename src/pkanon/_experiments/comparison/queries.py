@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .cells import Axes, Counts, Readable
+from .combinations import Counts, Places, Readable
 
 MOST_ATTRIBUTES = 4
 SEEN = 0.001
@@ -19,7 +19,7 @@ SEEN = 0.001
 class Query:
     """Attributes and for each the first and the last code that count."""
 
-    axes: Axes
+    places: Places
     ranges: tuple[tuple[int, int], ...]
 
     def answer(self, table: Counts) -> float:
@@ -33,17 +33,17 @@ def random_queries(sizes: Sequence[int], count: int, seed: int) -> list[Query]:
     queries = []
     for _ in range(count):
         number = int(random.integers(1, min(MOST_ATTRIBUTES, len(sizes)) + 1))
-        axes = tuple(sorted(random.choice(len(sizes), number, replace=False).tolist()))
-        ends = [sorted(random.integers(0, sizes[axis], 2).tolist()) for axis in axes]
-        queries.append(Query(axes, tuple((low, high) for low, high in ends)))
-    return sorted(queries, key=lambda query: query.axes)
+        places = tuple(sorted(random.choice(len(sizes), number, replace=False).tolist()))
+        ends = [sorted(random.integers(0, sizes[place], 2).tolist()) for place in places]
+        queries.append(Query(places, tuple((low, high) for low, high in ends)))
+    return sorted(queries, key=lambda query: query.places)
 
 
 def answers(queries: Sequence[Query], source: Readable) -> Counts:
     """All answers; queries about the same attributes stand together and share one table."""
     found: list[float] = []
-    for axes, group in itertools.groupby(queries, key=lambda query: query.axes):
-        table = source.table(axes)
+    for places, group in itertools.groupby(queries, key=lambda query: query.places):
+        table = source.table(places)
         found += [query.answer(table) for query in group]
     return np.array(found)
 

@@ -16,7 +16,7 @@ from ..._plan import Plan
 from ..._sample import Seeded
 from ..._schema import Codes
 from ..seeds import randomised
-from .cells import Axes, Cells, Counts, Dense, tally
+from .combinations import Combinations, Counts, Dense, Places, tally
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +25,8 @@ class Rows:
 
     plan: Plan
     columns: list[Codes] = field(repr=False)
-    counted: Dense | Cells = field(repr=False)
-    _inverses: dict[Axes, Counts] = field(default_factory=dict, repr=False)
+    counted: Dense | Combinations = field(repr=False)
+    _inverses: dict[Places, Counts] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, plan: Plan, columns: Sequence[Codes], randomness: Seeded) -> Rows:
@@ -36,13 +36,13 @@ class Rows:
         rows = [made[attribute.name] for attribute in attributes]
         return cls(plan, rows, tally(rows, [attribute.size for attribute in attributes]))
 
-    def inverse(self, axes: Axes) -> Counts:
+    def inverse(self, places: Places) -> Counts:
         """The unbiased reconstruction of a table."""
-        if axes not in self._inverses:
-            channel = Channel(self.plan.blocks, [self.plan.schema.randomised[axis].name for axis in axes])
+        if places not in self._inverses:
+            channel = Channel(self.plan.blocks, [self.plan.schema.randomised[place].name for place in places])
             channel.check_invertible()
-            self._inverses[axes] = channel.inverse(self.counted.table(axes))
-        return self._inverses[axes]
+            self._inverses[places] = channel.inverse(self.counted.table(places))
+        return self._inverses[places]
 
     def by(self, method: str) -> Reconstructed:
         """Tables by one method."""
@@ -56,9 +56,9 @@ class Reconstructed:
     rows: Rows
     method: str
 
-    def table(self, axes: Axes) -> Counts:
+    def table(self, places: Places) -> Counts:
         """The reconstructed cross-tabulation of some attributes."""
-        counts = self.rows.inverse(axes)
+        counts = self.rows.inverse(places)
         if self.method == "inverse":
             return counts
         return nearest(counts, float(len(self.rows.columns[0])), np.ones(counts.shape, bool))

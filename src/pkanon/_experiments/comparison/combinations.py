@@ -1,4 +1,4 @@
-"""People as combinations of codes: the ones that occur with their counts (``Cells``), or all that are possible (``Dense``).
+"""People as combinations of codes: those that occur with their counts (``Combinations``), or all possible ones (``Dense``).
 
 Nothing in the comparison looks at single rows where combinations will do: 71,660 of them stand for the 2,458,285 rows of
 the embedded table. Cross-tabulations are asked for by the places of their attributes, in rising order.
@@ -19,7 +19,7 @@ from ..._schema import Codes
 
 Counts = NDArray[np.float64]
 Whole = NDArray[np.int64]
-Axes = tuple[int, ...]
+Places = tuple[int, ...]
 
 MOST_DENSE = 2**24
 """Combinations up to which the full table is held in memory."""
@@ -30,12 +30,12 @@ SPARSE = 8
 class Readable(Protocol):
     """Whatever cross-tabulations can be read from."""
 
-    def table(self, axes: Axes) -> Counts:
+    def table(self, places: Places) -> Counts:
         """The cross-tabulation of some attributes."""
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class Combinations:
     """The combinations that occur (one row of ``codes`` each) and how many people have each."""
 
     sizes: tuple[int, ...]
@@ -43,7 +43,7 @@ class Cells:
     counts: Whole = field(repr=False)
 
     @classmethod
-    def of(cls, columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Cells, Whole]:
+    def of(cls, columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Combinations, Whole]:
         """The cells of some people, and the place of each person's cell among them."""
         found, where, counts = np.unique(numbered(columns, sizes), return_inverse=True, return_counts=True)
         codes = np.stack(np.unravel_index(found, tuple(sizes)), axis=1).astype(np.int64)
@@ -54,20 +54,20 @@ class Cells:
         """How many people there are."""
         return int(self.counts.sum())
 
-    def table(self, axes: Axes) -> Counts:
+    def table(self, places: Places) -> Counts:
         """The cross-tabulation of some attributes."""
-        shape = [self.sizes[axis] for axis in axes]
-        places = numbered([self.codes[:, axis] for axis in axes], shape)
+        shape = [self.sizes[place] for place in places]
+        numbers = numbered([self.codes[:, place] for place in places], shape)
         found = np.zeros(math.prod(shape))
-        np.add.at(found, places, self.counts)
+        np.add.at(found, numbers, self.counts)
         return found.reshape(shape)
 
-    def without(self, axis: int) -> tuple[Cells, Whole]:
+    def without(self, axis: int) -> tuple[Combinations, Whole]:
         """The cells of all attributes but one, and the place of each cell of this table among them."""
         rest = [i for i in range(len(self.sizes)) if i != axis]
-        merged, where = Cells.of([self.codes[:, i] for i in rest], [self.sizes[i] for i in rest])
+        merged, where = Combinations.of([self.codes[:, i] for i in rest], [self.sizes[i] for i in rest])
         counts = np.bincount(where, weights=self.counts).astype(np.int64)
-        return Cells(merged.sizes, merged.codes, counts), where
+        return Combinations(merged.sizes, merged.codes, counts), where
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +76,9 @@ class Dense:
 
     counts: Counts = field(repr=False)
 
-    def table(self, axes: Axes) -> Counts:
+    def table(self, places: Places) -> Counts:
         """The cross-tabulation of some attributes."""
-        return np.asarray(self.counts.sum(tuple(i for i in range(self.counts.ndim) if i not in axes)))
+        return np.asarray(self.counts.sum(tuple(i for i in range(self.counts.ndim) if i not in places)))
 
 
 def numbered(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> Whole:
@@ -90,8 +90,8 @@ def numbered(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> Wh
     return numbers
 
 
-def tally(columns: Sequence[Codes], sizes: Sequence[int]) -> Dense | Cells:
+def tally(columns: Sequence[Codes], sizes: Sequence[int]) -> Dense | Combinations:
     """People counted by combination, in whichever form is quicker to read."""
     if math.prod(sizes) <= min(MOST_DENSE, max(SPARSE * len(columns[0]), 2**16)):
         return Dense(tabulate(columns, sizes))
-    return Cells.of(columns, sizes)[0]
+    return Combinations.of(columns, sizes)[0]
