@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from .._errors import DataError, PlanError, RefusedError
-from .._frames import Encoded, TextFormat, encode
+from .._frames import TextFormat, encode
 from .._plan import Plan
 from .._progress import Progress, quiet
 from .._sample import (
@@ -58,7 +58,8 @@ def release(
     encoded = encode(table, plan.schema, text=text or TextFormat(), progress=progress)
     _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
     source = Keystream(chosen.key())
-    columns = _unit_columns(plan, encoded)
+    codes, encoded = encoded.handed_over()
+    columns = _unit_columns(plan, codes)
     rows = encoded.rows
     if plan.count_noise is not None:
         change = draw_change(rows, plan.count_noise.p, source)
@@ -115,7 +116,8 @@ def check(
     _refuse_plan(plan, allow_pass=allow_pass, data_dependent=data_dependent)
     encoded = encode(table, plan.schema, text=text or TextFormat(), progress=progress)
     _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
-    _unit_columns(plan, encoded)
+    codes, encoded = encoded.handed_over()
+    _unit_columns(plan, codes)
     if plan.count_noise is not None:
         return {}
     return {name: math.ceil(100 * share) / 100 for name, share in encoded.others.items()}
@@ -155,9 +157,8 @@ def _refuse_rows(plan: Plan, rows: int, *, allow_fewer: bool) -> None:
         )
 
 
-def _unit_columns(plan: Plan, encoded: Encoded) -> list[Codes]:
-    """One column of codes per unit; attribute columns are given up as they are used."""
-    codes = encoded.codes
+def _unit_columns(plan: Plan, codes: dict[str, Codes]) -> list[Codes]:
+    """One column of codes per unit. Empties ``codes``: a column that is joined with others is freed at once."""
     return [unit.join([codes.pop(name) for name in unit.attributes]) for unit in plan.units]
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._errors import DataError, InputError, did_you_mean
 from .._estimate import as_names, is_numeric
-from .._frames import Kind, as_kind, column_as_weights, decode, encode
+from .._frames import Kind, as_kind, column_as_weights, decode, encode_released
 from .._plan import Plan
 from .._progress import Progress, quiet
 from .._results import Answer, Correlations, Description, Estimate, correlate, describe, respond
@@ -155,7 +155,7 @@ class Release:
 def open_release(path: str | Path) -> Release:
     """The release in a folder, or in a Parquet file that was taken out of one."""
     data, plan, certificate = read_folder(path)
-    encoded = encode(data, plan.schema, released=True)
+    encoded = encode_released(data, plan.schema)
     if encoded.rows != certificate.rows:
         raise DataError(f"{data} has {encoded.rows:,} rows, but its certificate is for {certificate.rows:,}.")
     return Release(plan, certificate, encoded.codes, encoded.passed)

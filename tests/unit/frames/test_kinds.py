@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from pkanon._errors import DataError
-from pkanon._frames import as_kind, decode, encode, write_csv, write_parquet
+from pkanon._frames import as_kind, decode, encode, encode_released, write_csv, write_parquet
 from pkanon._schema import Attribute, Schema
 
 SCHEMA = Schema(
@@ -142,7 +142,7 @@ def test_back_to_the_kind_that_came_in(kind):
     frame = decode(SCHEMA, encoded.codes, encoded.passed)
     table = as_kind(frame, kind)
     assert type(table).__module__.partition(".")[0] in (kind, f"_{kind}")
-    again = encode(table, SCHEMA, released=True)
+    again = encode_released(table, SCHEMA)
     assert {name: codes.tolist() for name, codes in again.codes.items()} == CODES
     if kind == "duckdb":
         assert len(table.fetchall()) == len(table.fetchall()) == 4
@@ -169,7 +169,7 @@ class Absent:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Absent())
 import pandas as pd, datetime as dt
-from pkanon._frames import as_kind, decode, encode
+from pkanon._frames import as_kind, decode, encode, encode_released
 from pkanon._schema import Attribute, Schema
 frame = pd.DataFrame({
     "t": ["x", None, "y"], "c": pd.Categorical(["x", None, "y"]), "n": pd.array([1, None, 2], dtype="Int64"),
@@ -182,7 +182,7 @@ schema = Schema([Attribute("t", ["x", "y"], **missing), Attribute("c", ["x", "y"
     Attribute.ranged("i", 1, 2, **missing)])
 encoded = encode(frame, schema)
 out = as_kind(decode(schema, encoded.codes, None), "pandas")
-assert encode(out, schema, released=True).codes["d"].tolist() == [0, 2, 1]
+assert encode_released(out, schema).codes["d"].tolist() == [0, 2, 1]
 print([codes.tolist() for codes in encoded.codes.values()], type(out).__name__, out["t"].dtype)
 """
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)

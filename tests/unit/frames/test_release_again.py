@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkanon._errors import DataError
-from pkanon._frames import as_kind, decode, encode, write_csv, write_parquet
+from pkanon._frames import as_kind, decode, encode_released, write_csv, write_parquet
 from pkanon._schema import Attribute, Schema, code_dtype
 
 both = {"missing": "value"}
@@ -54,7 +54,7 @@ def test_round_trip(attribute, tmp_path):
     write_parquet(frame, tmp_path / "t.parquet", {"k": "v"})
     frames = (frame, frame.lazy(), as_kind(frame, "pandas"), as_kind(frame, "pyarrow"))
     for table in (*frames, tmp_path / "t.parquet", tmp_path / "t.csv"):
-        got = encode(table, schema, released=True).codes[attribute.name]
+        got = encode_released(table, schema).codes[attribute.name]
         assert got.dtype == codes.dtype
         assert np.array_equal(got, codes)
 
@@ -72,7 +72,7 @@ def test_all_columns_together_in_a_csv_file(tmp_path):
     write_csv(frame, tmp_path / "t.csv")
     write_parquet(frame, tmp_path / "t.parquet", {})
     for path in (tmp_path / "t.csv", tmp_path / "t.parquet"):
-        again = encode(path, schema, released=True)
+        again = encode_released(path, schema)
         assert all(np.array_equal(again.codes[name], codes[name]) for name in codes)
         assert again.passed is not None
         assert again.passed.equals(passed)
@@ -83,15 +83,15 @@ def test_a_release_takes_labels_only():
         [Attribute.binned("age", start=0, stop=10, width=5, other="else"), Attribute("t", ["x"], other="o")]
     )
     fine = pl.DataFrame({"age": ["0-4", "5-9", "else"], "t": ["x", "o", "o"]})
-    got = encode(fine, schema, released=True)
+    got = encode_released(fine, schema)
     assert [codes.tolist() for codes in got.codes.values()] == [[0, 1, 2], [0, 1, 1]]
     for bad in ({"age": ["0-5"], "t": ["x"]}, {"age": ["0-4"], "t": ["anything"]}):
         with pytest.raises(DataError, match="1 row holds a value that the schema does not list; this table was not"):
-            encode(pl.DataFrame(bad), schema, released=True)
+            encode_released(pl.DataFrame(bad), schema)
     with pytest.raises(DataError, match="1 row has no value"):
-        encode(pl.DataFrame({"age": [None], "t": ["x"]}), schema, released=True)
+        encode_released(pl.DataFrame({"age": [None], "t": ["x"]}), schema)
     with pytest.raises(DataError, match="does not list"):
-        encode(pl.DataFrame({"age": ["NA"], "t": ["x"]}), schema, released=True)
+        encode_released(pl.DataFrame({"age": ["NA"], "t": ["x"]}), schema)
 
 
 def test_what_others_see_in_the_parquet_file(tmp_path):
@@ -135,5 +135,5 @@ def test_any_labels_survive_a_csv_file(listed, data, tmp_path_factory):
     codes = {name: np.array(drawn, np.uint8) for name, drawn in draws.items()}
     path = tmp_path_factory.mktemp("t") / "t.csv"
     write_csv(decode(schema, codes, None), path)
-    again = encode(path, schema, released=True).codes
+    again = encode_released(path, schema).codes
     assert {name: column.tolist() for name, column in again.items()} == draws

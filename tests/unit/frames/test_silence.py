@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from pkanon._errors import EnvironmentFailure, PkanonError
-from pkanon._frames import TextFormat, draft_schema, encode, smallest_group, write_csv, write_parquet
+from pkanon._frames import TextFormat, draft_schema, encode, encode_released, smallest_group, write_csv, write_parquet
 from pkanon._frames.border import guarded
 from pkanon._schema import Attribute, Schema
 
@@ -65,7 +65,7 @@ def test_values_that_do_not_fit(name, tmp_path, caplog, capfd):
             encode(table, schema)
         silent(caught, caplog, capfd)
         with pytest.raises(PkanonError) as caught:
-            encode(table, schema, released=True)
+            encode_released(table, schema)
         silent(caught, caplog, capfd)
 
 

@@ -7,14 +7,14 @@ check.py      the names of the columns
 convert.py    a column to its declared type
 numbering.py  numbers, dates, truth values to codes;  texts.py  texts to codes;  coder.py  one attribute
 columns.py    what becomes of a column by its role
-encode.py     the whole way
+encode.py     the whole way, for a private table and for a released one
 groups.py     how many rows there are, and in the smallest group of equal ones
 weights.py    a passed column as survey weights
 """
 
 from .check import are_names, check_header
 from .convert import conversion
-from .encode import Encoded, encode
+from .encode import Encoded, encode, encode_released
 from .groups import count_rows, smallest_group
 from .numbering import as_number
 from .source import Kind, Source, open_source
@@ -34,6 +34,7 @@ __all__ = [
     "conversion",
     "count_rows",
     "encode",
+    "encode_released",
     "open_source",
     "smallest_group",
 ]

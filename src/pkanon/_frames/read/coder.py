@@ -3,8 +3,7 @@
 A coder knows its attribute and nothing of the data: the same value has the same code in every table,
 batch and kind of frame. ``Attribute.code`` is the definition; this is the same for many values at once.
 
-For a table that was released already, the values are the labels: a bin is its label, ``other`` is one
-more value, null is the missing one, and nothing else is allowed.
+A table that was released already has labels for values: a bin is its label, ``other`` is one more value.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..._schema import Attribute, Bins, Domain, Listed, Range
+from ..._schema import Attribute, Bins, Domain, Listed, Range, Value
 from .convert import Conversion, conversion
 from .numbering import FAULTY, MISSING, Marked, Numbering, as_number, numbering
 from .textfile import Reading
@@ -33,31 +32,34 @@ _INTEGERS: tuple[tuple[pl.DataType, int, int], ...] = (
 
 @dataclass(frozen=True)
 class Coder:
-    """Values of one randomised attribute to codes and marks."""
+    """Values of one randomised attribute to codes and marks.
 
-    attribute: Attribute
-    released: bool = False
+    ``type_name`` is the type of the column that is read, ``missing_values`` are texts that mean missing. ``other_code`` is
+    the code of whatever is not listed (None: it is refused); ``extra`` is one more value, with the code after the last.
+    """
 
-    @property
-    def domain(self) -> Domain:
-        """The declared values."""
-        assert self.attribute.domain is not None  # only randomised attributes have codes
-        return self.attribute.domain
+    name: str
+    type_name: str
+    domain: Domain
+    missing_values: tuple[str, ...] = ()
+    other_code: int | None = None
+    extra: Value | None = None
 
-    @property
-    def type_name(self) -> str:
-        """The type of the column that is read."""
-        return self.attribute.released_type if self.released else self.attribute.type
+    @classmethod
+    def of(cls, attribute: Attribute) -> Coder:
+        """For the column of a private table."""
+        return cls(
+            attribute.name,
+            attribute.type,
+            _domain(attribute),
+            missing_values=attribute.missing_values,
+            other_code=attribute.other_code,
+        )
 
-    @property
-    def missing_values(self) -> tuple[str, ...]:
-        """Texts that mean missing."""
-        return () if self.released else self.attribute.missing_values
-
-    @property
-    def other_code(self) -> int | None:
-        """The code of whatever is not listed; None: it is refused."""
-        return None if self.released else self.attribute.other_code
+    @classmethod
+    def of_released(cls, attribute: Attribute) -> Coder:
+        """For the column of a released table: its values are the labels, null is the missing one, all else is refused."""
+        return cls(attribute.name, attribute.released_type, _domain(attribute), extra=attribute.other)
 
     @cached_property
     def reading(self) -> Reading:
@@ -81,12 +83,11 @@ class Coder:
 
     def conversion(self, dtype: pl.DataType) -> Conversion:
         """How a column of this polars type comes to be numbered."""
-        name = self.attribute.name
         if self.type_name == "text":
             if isinstance(dtype, pl.Enum):
-                return Conversion(pl.col(name), pl.col(name).is_null(), "")
-            return conversion(name, dtype, "text", ())  # texts that mean missing are marked with the others
-        return conversion(name, dtype, self.type_name, self.missing_values)
+                return Conversion(pl.col(self.name), pl.col(self.name).is_null(), "")
+            return conversion(self.name, dtype, "text", ())  # texts that mean missing are marked with the others
+        return conversion(self.name, dtype, self.type_name, self.missing_values)
 
     def marked(self, values: pl.Series, missing: Callable[[], NDArray[np.bool_]]) -> Marked:
         """Codes and marks of converted values; ``missing`` says where nothing was entered, if asked."""
@@ -102,7 +103,7 @@ class Coder:
 
     @cached_property
     def _numbering(self) -> Numbering:
-        return numbering(self.domain, self.attribute.other if self.released else None)
+        return numbering(self.domain, self.extra)
 
     @cached_property
     def _text_codes(self) -> TextCodes:
@@ -112,8 +113,8 @@ class Coder:
     def _texts(self) -> dict[str, int]:
         """Every text with a meaning."""
         labels = [str(label) for label in self.domain.labels()]
-        if self.released and self.attribute.other is not None:
-            labels.append(str(self.attribute.other))
+        if self.extra is not None:
+            labels.append(str(self.extra))
         return {label: code for code, label in enumerate(labels)} | dict.fromkeys(self.missing_values, MISSING)
 
     @property
@@ -121,7 +122,7 @@ class Coder:
         """The smallest type that holds every integer with a code."""
         if self.other_code is not None:
             return pl.Int64()
-        ends = [] if self.attribute.other is None else [as_number(self.attribute.other)]
+        ends = [] if self.extra is None else [as_number(self.extra)]
         match self.domain:
             case Bins() as bins:
                 if bins.open != "none":
@@ -132,6 +133,11 @@ class Coder:
             case Range(low, high):
                 ends += [low, high]
         return next(dtype for dtype, first, last in _INTEGERS if first <= min(ends) and max(ends) <= last)
+
+
+def _domain(attribute: Attribute) -> Domain:
+    assert attribute.domain is not None  # only randomised attributes have codes
+    return attribute.domain
 
 
 def _plain(values: pl.Series) -> pl.Series:

@@ -7,7 +7,7 @@ object here: nothing ever looks at them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -41,24 +41,26 @@ class Column(Protocol):
         """What is wrong with the column after the last row, one sentence each."""
 
 
-def columns_of(schema: Schema, *, released: bool) -> list[Column]:
-    """The columns of a table that are read; a released table has no others."""
-    makers: dict[str, Callable[[Attribute], Column]] = {
-        "randomise": lambda attribute: CodedColumn(attribute, released=released),
-        "pass": PassedColumn,
-    }
-    if not released:
-        makers["id"] = IdColumn
+def columns_of(schema: Schema) -> list[Column]:
+    """The columns of a private table that are read."""
+    return _columns(schema, {"randomise": _private_column, "pass": PassedColumn, "id": IdColumn})
+
+
+def released_columns_of(schema: Schema) -> list[Column]:
+    """The columns of a released table; it has no others."""
+    return _columns(schema, {"randomise": _released_column, "pass": PassedColumn})
+
+
+def _columns(schema: Schema, makers: Mapping[str, Callable[[Attribute], Column]]) -> list[Column]:
     return [makers[attribute.role](attribute) for attribute in schema.attributes if attribute.role in makers]
 
 
 class CodedColumn:
-    """A randomised attribute: values to codes."""
+    """A randomised attribute: values to codes. ``way_out`` says what to do about values that are not listed."""
 
-    def __init__(self, attribute: Attribute, *, released: bool) -> None:
-        self.attribute = attribute
-        self.coder = Coder(attribute, released)
-        self.reading = self.coder.reading
+    def __init__(self, attribute: Attribute, coder: Coder, way_out: str) -> None:
+        self.attribute, self.coder, self.way_out = attribute, coder, way_out
+        self.reading = coder.reading
         self._pieces: list[Codes] = []
         self._missing = self._unlisted = self._faulty = 0
         self._fault, self._fatal = "", False
@@ -90,12 +92,7 @@ class CodedColumn:
         if self._faulty and (self.coder.other_code is None or self._fatal):
             found.append(f"{column} {rows(self._faulty)} {self._fault}; correct the data or the schema.")
         if self._unlisted and self.coder.other_code is None:
-            way_out = (
-                "this table was not released with this schema."
-                if self.coder.released
-                else 'list it, declare other = "..." for it, name it under missing_values if it means missing, or correct the data.'
-            )
-            found.append(f"{column} {rows(self._unlisted)} a value that the schema does not list; {way_out}")
+            found.append(f"{column} {rows(self._unlisted)} a value that the schema does not list; {self.way_out}")
         return found
 
     @property
@@ -107,6 +104,18 @@ class CodedColumn:
         """All codes, in the order of the rows; to be called once."""
         pieces, self._pieces = self._pieces, []
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def _private_column(attribute: Attribute) -> CodedColumn:
+    return CodedColumn(
+        attribute,
+        Coder.of(attribute),
+        'list it, declare other = "..." for it, name it under missing_values if it means missing, or correct the data.',
+    )
+
+
+def _released_column(attribute: Attribute) -> CodedColumn:
+    return CodedColumn(attribute, Coder.of_released(attribute), "this table was not released with this schema.")
 
 
 class _KeptColumn:

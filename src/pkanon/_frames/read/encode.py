@@ -12,9 +12,9 @@ the values belong under ``other``.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,7 @@ from ..._progress import Progress, quiet
 from ..._schema import Codes, Schema
 from ..border import Unreadable, guarded
 from .check import check_columns
-from .columns import CodedColumn, Column, PassedColumn, columns_of
+from .columns import CodedColumn, Column, PassedColumn, columns_of, released_columns_of
 from .convert import Conversion
 from .source import Kind, Source, open_source
 from .textfile import Reading
@@ -37,7 +37,7 @@ READING = "reading"
 
 @dataclass(frozen=True)
 class Encoded:
-    """A table as codes: one array per randomised attribute, in the order of the schema.
+    """A table as codes: one array per randomised attribute, in the order of the schema. Whoever reads them leaves them there.
 
     ``others`` says which share of the rows was taken as ``other``, where that was any; for the custodian's
     eyes, never for a release. ``passed`` holds the columns that are released as they are, None if there are none; ``kind`` says
@@ -45,10 +45,17 @@ class Encoded:
     """
 
     rows: int
-    codes: dict[str, Codes]
+    codes: Mapping[str, Codes]
     passed: pl.DataFrame | None
     kind: Kind
-    others: dict[str, float] = field(default_factory=dict)
+    others: Mapping[str, float] = field(default_factory=dict)
+
+    def handed_over(self) -> tuple[dict[str, Codes], Encoded]:
+        """(the codes, in a dictionary that the caller may empty; the rest of the record, without them).
+
+        Memory is free again as soon as the caller has let go of the columns and of this record.
+        """
+        return dict(self.codes), replace(self, codes={})
 
 
 def encode(
@@ -57,25 +64,34 @@ def encode(
     *,
     text: TextFormat = PLAIN,
     progress: Progress = quiet,
-    released: bool = False,
 ) -> Encoded:
     """The codes of a table; refuses every row and column that does not fit the schema.
 
     ``table`` is a frame of polars, pandas or pyarrow, a duckdb relation, or the path of a CSV or
-    Parquet file. ``released``: the table is a release, its values are the schema's labels.
-    The step of ``progress`` is called reading.
+    Parquet file. The step of ``progress`` is called reading.
     """
-    source = open_source(table, text)
-    declared = [a.name for a in schema.attributes if not released or a.role in ("randomise", "pass")]
+    declared = [attribute.name for attribute in schema.attributes]
+    return _encoded(open_source(table, text), declared, lambda: columns_of(schema), progress)
+
+
+def encode_released(table: object, schema: Schema) -> Encoded:
+    """The codes of a table that was released with this schema: its values are the schema's labels."""
+    declared = [attribute.name for attribute in schema.attributes if attribute.role in ("randomise", "pass")]
+    return _encoded(open_source(table, PLAIN), declared, lambda: released_columns_of(schema), quiet)
+
+
+def _encoded(
+    source: Source, declared: Sequence[str], new_columns: Callable[[], list[Column]], progress: Progress
+) -> Encoded:
     check_columns(source, declared)
     progress = _rising(progress)
-    columns = columns_of(schema, released=released)
+    columns = new_columns()
     rows = None
     if source.text is not None:
         try:
             rows = _read(source, columns, progress, {column.attribute.name: column.reading for column in columns})
         except Unreadable:
-            columns = columns_of(schema, released=released)  # read again below, as text
+            columns = new_columns()  # read again below, as text
     if rows is None:
         rows = _read(source, columns, progress, None)
     if rows == 0:
