@@ -1,8 +1,8 @@
 """What a table or a release really gives away.
 
-anonymity.py  k of a table as classical k-anonymity counts it
+anonymity.py  k of a table as classical k-anonymity counts it, and how many rows have no better
 """
 
-from .anonymity import anonymity
+from .anonymity import Groups, anonymity, groups
 
-__all__ = ["anonymity"]
+__all__ = ["Groups", "anonymity", "groups"]

@@ -7,13 +7,30 @@ is what makes the two comparable.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from .._errors import InputError
-from .._frames import TextFormat, smallest_group
+from .._frames import TextFormat, group_sizes
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of equal rows: the smallest has ``k`` rows, ``rare`` rows are in groups of that size, ``rows`` there are."""
+
+    k: int
+    rare: int
+    rows: int
+
+
+def groups(table: object, columns: Sequence[str], *, text: TextFormat | None = None) -> Groups:
+    """How rows of a table are grouped by ``columns``: the size of the smallest group, and how many rows are in such groups."""
+    if isinstance(columns, str) or len(columns) == 0:
+        raise InputError("Name the columns as a list with at least one of them.")
+    sizes = group_sizes(table, columns, text or TextFormat())
+    smallest = int(sizes.min())
+    return Groups(k=smallest, rare=smallest * int((sizes == smallest).sum()), rows=int(sizes.sum()))
 
 
 def anonymity(table: object, columns: Sequence[str], *, text: TextFormat | None = None) -> int:
     """k of a table as classical k-anonymity counts it: the size of the smallest group of equal rows."""
-    if isinstance(columns, str) or len(columns) == 0:
-        raise InputError("Name the columns as a list with at least one of them.")
-    return smallest_group(table, list(columns), text or TextFormat())
+    return groups(table, columns, text=text).k

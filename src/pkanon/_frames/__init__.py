@@ -9,7 +9,7 @@ polars is imported with this package; pandas, pyarrow and duckdb never are.
 
 from .border import guarded
 from .draft import Draft, draft_schema
-from .read import Encoded, Kind, TextFormat, column_as_weights, count_rows, encode, encode_released, smallest_group
+from .read import Encoded, Kind, TextFormat, column_as_weights, count_rows, encode, encode_released, group_sizes
 from .write import as_kind, decode, wide_types, write_csv, write_parquet
 
 __all__ = [
@@ -24,8 +24,8 @@ __all__ = [
     "draft_schema",
     "encode",
     "encode_released",
+    "group_sizes",
     "guarded",
-    "smallest_group",
     "wide_types",
     "write_csv",
     "write_parquet",

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from pkanon._errors import EnvironmentFailure, PkanonError
-from pkanon._frames import TextFormat, draft_schema, encode, encode_released, smallest_group, write_csv, write_parquet
+from pkanon._frames import TextFormat, draft_schema, encode, encode_released, group_sizes, write_csv, write_parquet
 from pkanon._frames.border import guarded
 from pkanon._schema import Attribute, Schema
 
@@ -98,7 +98,7 @@ def test_files_that_cannot_be_read(content, tmp_path, caplog, capfd):
             encode(file, schema, text=text)
         silent(caught, caplog, capfd)
         with pytest.raises(PkanonError) as caught:
-            smallest_group(file, ["v", "z"], text)
+            group_sizes(file, ["v", "z"], text)
         silent(caught, caplog, capfd)
 
 
@@ -109,7 +109,7 @@ def test_errors_inside_other_libraries(caplog, capfd):
     mixed = pd.DataFrame({"v": pd.Series([1, MARKER], dtype=object)})
     batches = pa.RecordBatchReader.from_batches(pa.schema([("v", pa.string())]), _failing())
     for table in (lazy, relation, mixed, batches):
-        for action in (lambda t: encode(t, schema), lambda t: smallest_group(t, ["v"]), draft_schema):
+        for action in (lambda t: encode(t, schema), lambda t: group_sizes(t, ["v"]), draft_schema):
             with pytest.raises(PkanonError) as caught:
                 action(table)
             silent(caught, caplog, capfd)

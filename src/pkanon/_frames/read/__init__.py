@@ -8,14 +8,14 @@ convert.py    a column to its declared type
 numbering.py  numbers, dates, truth values to codes;  texts.py  texts to codes;  coder.py  one attribute
 columns.py    what becomes of a column by its role
 encode.py     the whole way, for a private table and for a released one
-groups.py     how many rows there are, and in the smallest group of equal ones
+groups.py     how many rows there are, and how many of them are equal
 weights.py    a passed column as survey weights
 """
 
 from .check import are_names, check_header
 from .convert import conversion
 from .encode import Encoded, encode, encode_released
-from .groups import count_rows, smallest_group
+from .groups import count_rows, group_sizes
 from .numbering import as_number
 from .source import Kind, Source, open_source
 from .textopen import PLAIN, TextFormat
@@ -35,6 +35,6 @@ __all__ = [
     "count_rows",
     "encode",
     "encode_released",
+    "group_sizes",
     "open_source",
-    "smallest_group",
 ]

@@ -1,6 +1,4 @@
-"""Counting rows: how many there are, and how few in the smallest group of equal ones.
-
-The latter is k of a table as classical k-anonymity counts it.
+"""Counting rows: how many there are, and how many of them are equal.
 
 Values are compared as they are: in a text file as texts ("7" and "07" differ), in a frame as its
 column holds them. A missing value (null, NaN) is a value of its own.
@@ -10,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from ..._errors import DataError, InputError
+from ..._errors import DataError
 from ..border import guarded
 from .check import absent_columns, check_header
 from .source import open_source
@@ -28,20 +28,18 @@ def count_rows(table: object, *, text: TextFormat = PLAIN) -> int:
     return sum(frame.height for frame, _ in source.batches(source.names[:1]))
 
 
-def smallest_group(table: object, columns: Sequence[str], text: TextFormat = PLAIN) -> int:
-    """The size of the smallest group of rows that agree on all of ``columns``."""
-    wanted = list(dict.fromkeys([columns] if isinstance(columns, str) else columns))
-    if not wanted:
-        raise InputError("Name at least one column to group by.")
+def group_sizes(table: object, columns: Sequence[str], text: TextFormat = PLAIN) -> NDArray[np.int64]:
+    """How many rows are in each group of rows that agree on all of ``columns``, in any order."""
+    names = list(dict.fromkeys(columns))
     source = open_source(table, text)
-    check_header(source, wanted)
-    if problems := absent_columns(source, wanted):
+    check_header(source, names)
+    if problems := absent_columns(source, names):
         raise DataError("\n".join(problems))
     failure = "The columns cannot be grouped; convert each to text, numbers or dates of one type."
-    counts = [guarded(failure, _counted, frame.select(wanted)) for frame, _ in source.batches(wanted)]
+    counts = [guarded(failure, _counted, frame.select(names)) for frame, _ in source.batches(names)]
     if not sum(frame.height for frame in counts):
         raise DataError("The table has no rows.")
-    return guarded(failure, _smallest, counts, wanted)
+    return guarded(failure, _sizes, counts, names)
 
 
 def _counted(frame: pl.DataFrame) -> pl.DataFrame:
@@ -50,6 +48,6 @@ def _counted(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(floats).fill_nan(None)).group_by(pl.all()).agg(pl.len().alias(_COUNT))
 
 
-def _smallest(counts: Sequence[pl.DataFrame], wanted: Sequence[str]) -> int:
-    groups = pl.concat(counts, how="vertical_relaxed").group_by(wanted).agg(pl.col(_COUNT).cast(pl.Int64).sum())
-    return int(groups[_COUNT].to_numpy().min())
+def _sizes(counts: Sequence[pl.DataFrame], names: Sequence[str]) -> NDArray[np.int64]:
+    groups = pl.concat(counts, how="vertical_relaxed").group_by(names).agg(pl.col(_COUNT).cast(pl.Int64).sum())
+    return groups[_COUNT].to_numpy()
