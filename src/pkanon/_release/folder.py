@@ -33,7 +33,7 @@ FORMATS = {"parquet": ("data.parquet",), "csv": ("data.csv",), "both": ("data.pa
 _FIELD_TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean", "date": "date"}
 
 
-def write_bundle(
+def write_release(
     path: Path,
     plan: Plan,
     certificate: Certificate,

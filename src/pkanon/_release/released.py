@@ -19,7 +19,7 @@ from .._progress import Progress, quiet
 from .._results import Answer, Correlations, Description, Estimate, correlate, describe, respond
 from .._schema import Codes
 from .certificate import Certificate
-from .folder import read_folder, write_bundle
+from .folder import read_folder, write_release
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,7 +51,7 @@ class Release:
 
     def save(self, path: str | Path, *, format: str = "parquet", progress: Progress | None = None) -> None:
         """Write the release as a folder that does not exist yet; ``format`` is parquet, csv or both."""
-        write_bundle(
+        write_release(
             Path(path),
             self.plan,
             self.certificate,
