@@ -19,41 +19,35 @@ from typing import Any
 from ._errors import EnvironmentFailure, InputError
 
 UNFINISHED = ".incomplete"
-"""What a folder is called while it is filled ends with this."""
-
-
-def write_new(path: str | Path, content: str | bytes) -> None:
-    """Write a text (as UTF-8) or bytes to a file that does not exist yet; all of it, or nothing."""
-    created = False
-    try:
-        with open(path, "xb") as file:
-            created = True
-            file.write(content.encode() if isinstance(content, str) else content)
-    except FileExistsError:
-        raise InputError(f"{path} exists already and is never overwritten; choose another name.") from None
-    except FileNotFoundError:
-        raise InputError(f"Cannot write {path}: its folder does not exist.") from None
-    except OSError as error:
-        _remove(path, created)
-        raise EnvironmentFailure(f"Cannot write {path}: {error.strerror}.") from None
-    except BaseException:
-        _remove(path, created)
-        raise
-
-
-def _remove(path: str | Path, created: bool) -> None:
-    if created:
-        with suppress(OSError):
-            Path(path).unlink()
+"""Suffix of a file or folder that is still being written."""
 
 
 def check_free(path: str | Path) -> None:
-    """Refuse a path that a folder cannot be written to: it exists, or its parent does not."""
+    """Refuse a path that no file or folder can be written to: it exists, or its folder does not."""
     path = Path(path)
     if path.exists() or path.is_symlink():
-        raise InputError(f"{path} exists already, and nothing is ever written over. Choose another folder.")
+        raise InputError(f"{path} exists already and is never overwritten; choose another name.")
     if not path.absolute().parent.is_dir():
-        raise InputError(f"The folder {path.absolute().parent} does not exist; create it first.")
+        raise InputError(f"Cannot write {path}: its folder does not exist; create it first.")
+
+
+def write_new(path: str | Path, content: str | bytes) -> None:
+    """Write a text (as UTF-8) or bytes to a file that does not exist yet; all of it, or nothing.
+
+    It is written under another name in the same folder, and renamed when it is complete.
+    """
+    path = Path(path)
+    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
+    try:
+        check_free(path)
+        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+        check_free(path)  # a rename would overwrite
+        os.rename(unfinished, path)
+    except OSError as error:
+        raise EnvironmentFailure(f"Cannot write {path}: {error.strerror or 'the disk failed'}.") from None
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
 
 
 def check_writable(path: str | Path) -> None:

@@ -99,10 +99,7 @@ def target(form: str | None, output: str | None) -> Target:
         raise pk.InputError(
             f"{output}: results are written as .csv, .json or .parquet; add --csv, --json or --parquet."
         )
-    if Path(output).exists():
-        raise pk.InputError(f"{output} exists already and is never overwritten; choose another name.")
-    if not Path(output).absolute().parent.is_dir():
-        raise pk.InputError(f"Cannot write {output}: its folder does not exist.")
+    pk.check_free(output)
     return Target(chosen, output)
 
 

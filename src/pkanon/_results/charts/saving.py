@@ -1,23 +1,19 @@
 """A chart as a file.
 
-Files are complete or absent, and never overwritten: everything is written under another name in the same folder
-and renamed at the end. An HTML file holds all it needs; it loads nothing, and its menu offers nothing that would
-send the chart elsewhere.
+An HTML file holds all it needs; it loads nothing, and its menu offers nothing that would send the chart elsewhere.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import os
-import secrets
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 
 from ..._errors import EnvironmentFailure, InputError
+from ..._files import check_free, write_new
 
 ENDINGS = (".png", ".svg", ".html", ".json")
 _MENU = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
@@ -28,25 +24,8 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
     place = Path(path)
     if place.suffix.lower() not in ENDINGS:
         raise InputError(f"A chart cannot be written to {path}: its name must end in {', '.join(ENDINGS)}.")
-    _check_free(place)
-    content = _content(chart, place.suffix.lower())
-    unfinished = place.parent / f".{place.name}.{secrets.token_hex(4)}.incomplete"
-    try:
-        unfinished.write_bytes(content)
-        _check_free(place)  # drawing takes a while, and a rename would overwrite
-        os.rename(unfinished, place)
-    except OSError as error:
-        raise EnvironmentFailure(f"Cannot write {path}: {error.strerror or 'the disk failed'}.") from None
-    finally:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
-
-
-def _check_free(place: Path) -> None:
-    if place.exists() or place.is_symlink():
-        raise InputError(f"{place} exists already and is never overwritten; choose another name.")
-    if not place.absolute().parent.is_dir():
-        raise InputError(f"Cannot write {place}: its folder does not exist.")
+    check_free(place)  # before the chart is drawn, which takes a while
+    write_new(place, _content(chart, place.suffix.lower()))
 
 
 def _content(chart: alt.TopLevelMixin, ending: str) -> bytes:
