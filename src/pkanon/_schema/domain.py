@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import datetime as dt
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -179,6 +180,12 @@ class Bins:
     @cached_property
     def _labels(self) -> tuple[str, ...]:
         return self.names or self.default_names()
+
+    def limits(self, below: Edge | None = None, above: Edge | None = None) -> list[tuple[Edge | None, Edge | None]]:
+        """Lower and upper end of each bin; those of open bins are ``below`` and ``above``, None if there is no end."""
+        outer_low = (below,) if self.opens_low else ()
+        outer_high = (above,) if self.opens_high else ()
+        return list(itertools.pairwise((*outer_low, *self.edges, *outer_high)))
 
     def default_names(self) -> tuple[str, ...]:
         """The labels used when the schema gives none: "0-4", "5-9", ..., "90+"."""

@@ -109,3 +109,20 @@ def test_joint_keeps_what_bundles_forbid_and_only_that():
     assert schema.unit(["x", "y", "z"]).size == 8 - 2
     assert schema.unit(["x", "y"]).size == 4  # the rule needs z
     assert pk.plan(schema, records=100, k=2, design="joint").units[0].size == 6
+
+
+@pytest.mark.parametrize(
+    ("open_end", "limits"),
+    [
+        ("none", [(0, 5), (5, 20)]),
+        ("low", [(None, 0), (0, 5), (5, 20)]),
+        ("high", [(0, 5), (5, 20), (20, None)]),
+        ("both", [(None, 0), (0, 5), (5, 20), (20, None)]),
+    ],
+)
+def test_the_limits_of_bins(open_end, limits):
+    bins = pk.Attribute.binned("age", edges=[0, 5, 20], open=open_end).domain
+    assert bins.limits() == limits
+    assert len(limits) == len(bins)
+    closed = [(-9 if low is None else low, 99 if high is None else high) for low, high in limits]
+    assert bins.limits(-9, 99) == closed

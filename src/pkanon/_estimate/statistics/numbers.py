@@ -60,9 +60,8 @@ def representative(attribute: Attribute, values: Mapping[Any, float | None] | No
 def bin_limits(bins: Bins) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lower and upper end of each bin; an open one is as wide as its neighbour."""
     edges = [float(edge) for edge in bins.edges]  # type: ignore[arg-type]  # not dates: checked by the caller
-    if bins.opens_low:
-        edges.insert(0, edges[0] - (edges[1] - edges[0] if len(edges) > 1 else 1.0))
-    if bins.opens_high:
-        edges.append(edges[-1] + (edges[-1] - edges[-2] if len(edges) > 1 else 1.0))
-    array = np.array(edges)
-    return array[:-1], array[1:]
+    several = len(edges) > 1
+    below = edges[0] - (edges[1] - edges[0] if several else 1.0)
+    above = edges[-1] + (edges[-1] - edges[-2] if several else edges[0] - below)
+    limits = np.array(bins.limits(below, above), float)
+    return limits[:, 0], limits[:, 1]

@@ -9,7 +9,6 @@ a missing value.
 from __future__ import annotations
 
 import datetime as dt
-import itertools
 import math
 import operator
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..._errors import InputError
 from ..._estimate import code_of
-from ..._schema import Attribute, Bins, Edge, Listed, Range
+from ..._schema import Attribute, Bins, Listed, Range
 from .language import Constant, Operator
 
 _HOLDS: dict[str, Callable[[Any, Any], Any]] = {
@@ -110,7 +109,7 @@ def _bin_of(attribute: Attribute, bins: Bins, value: Any) -> int:
     if code is None:
         hidden = f" Such values are all released as '{attribute.other}'." if attribute.other is not None else ""
         raise InputError(f"{value} is outside the bins of '{attribute.name}'.{hidden}")
-    low, high = _limits(bins)[code]
+    low, high = bins.limits()[code]
     single = low is not None and high is not None and attribute.type != "number" and _after(low) == high
     if not single or low != value:
         raise InputError(
@@ -130,7 +129,7 @@ def _bins_ordered(attribute: Attribute, bins: Bins, relation: Operator, value: A
     elif attribute.type == "date" and after:
         cut, after = _after(value), False
     above = []
-    for code, (low, high) in enumerate(_limits(bins)):
+    for code, (low, high) in enumerate(bins.limits()):
         if low is not None and (low > cut or (low == cut and not after)):
             above.append(True)
         elif high is not None and high <= cut:
@@ -150,14 +149,6 @@ def _refuse_cut(attribute: Attribute, relation: str, value: Any, label: str, edg
     raise InputError(
         f"'{attribute.name}' is released in bins; {relation} {value} splits the bin '{label}'. Ask for {ways}."
     )
-
-
-def _limits(bins: Bins) -> list[tuple[Edge | None, Edge | None]]:
-    """Lower and upper edge of each bin; None where it is open."""
-    edges: list[Edge | None] = [*bins.edges]
-    edges = [None, *edges] if bins.opens_low else edges
-    edges = [*edges, None] if bins.opens_high else edges
-    return list(itertools.pairwise(edges))
 
 
 def _after(value: Any) -> Any:
