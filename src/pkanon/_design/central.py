@@ -18,12 +18,18 @@ from .search import Search
 from .target import budget, check_records
 
 LOOSEST = 20
-"""The largest local epsilon that is tried: beyond it shuffling hides next to nothing."""
-LEAST = (1e-2, 1e-6)
-"""Local epsilons that are tried for the least; the second is below anything useful."""
+"""The largest local epsilon that is tried. At least a share e^-epsilon of the rows says nothing about its people, and hides
+the others; e^-20 is 2 rows in a billion, so that shuffling hides next to nothing."""
+STARTS = (1e-2, 1e-6)
+"""Local epsilons that a search starts from. Central epsilon is never above the local one: the first is low enough for
+every target from 0.01 on, the second for every target that is useful."""
 CLOSE = 1e-4
+"""How closely the local epsilon is searched for, as a share of it. Central epsilon grows about as e^(epsilon/2): at the
+loosest, 20, by 10 times this share of itself, which is 0.1%."""
 NEAR = 0.02
+"""The same for the least local epsilon that a floor allows: a point to start from, found by ten halvings of log(20/1e-6)."""
 TINY = 1e-300
+"""Stands for 0 where a logarithm is taken."""
 
 Design = Callable[[Fraction], tuple[list[Block], str | None]]
 
@@ -48,10 +54,10 @@ class CentralTarget:
         if hidden:
             raise TargetError("A central epsilon is not computed for a hidden record count; ask for one of both.")
         check_records(records)
-        wanted = exact(epsilon, "central_epsilon", up=False)
-        if wanted <= 0:
+        number = exact(epsilon, "central_epsilon", up=False)
+        if number <= 0:
             raise TargetError(f"central_epsilon = {epsilon} cannot be met: it must be above 0.")
-        return cls(wanted, checked_delta(delta, int(records)), int(records))
+        return cls(number, checked_delta(delta, int(records)), int(records))
 
     def meet(
         self, design: Design, limit: Fraction, fixed: Sequence[Block], free: bool
@@ -67,25 +73,24 @@ class CentralTarget:
         if not free:
             raise TargetError(self._beyond(reached([])))
 
-        def made(size: float) -> tuple[list[Block], str | None] | None:
+        def design_for(epsilon: float) -> tuple[list[Block], str | None] | None:
             try:
-                return design(Fraction(math.exp(2 * size)))
+                return design(Fraction(math.exp(2 * epsilon)))
             except TargetError:
                 return None  # floors that need more than that
 
         top = math.log(budget(limit))
-        search = Search(made, lambda found: math.log(max(reached(found[0]), TINY) / float(self.epsilon)))
-        for least in map(math.log, LEAST):
-            found = search.between(least, top, CLOSE)
-            if found is not None:
-                break
-        else:
-            least = search.first(least, top, NEAR)
-            found = search.between(least, top, CLOSE)
-        if found is None:
-            smallest = made(math.exp(least)) or best
-            raise TargetError(self._beyond(reached(smallest[0])))
-        return found
+        search = Search(design_for, lambda result: math.log(max(reached(result[0]), TINY) / float(self.epsilon)))
+        for start in map(math.log, STARTS):
+            result = search.between(start, top, CLOSE)
+            if result is not None:
+                return result
+        least = search.first(start, top, NEAR)
+        result = search.between(least, top, CLOSE)
+        if result is not None:
+            return result
+        smallest = design_for(math.exp(least)) or best
+        raise TargetError(self._beyond(reached(smallest[0])))
 
     def check(self, blocks: Sequence[Block]) -> None:
         """Raise unless the finished blocks, all of them, meet what was asked for."""

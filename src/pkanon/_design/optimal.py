@@ -40,12 +40,15 @@ LARGEST_EPSILON = 30.0
 SMALL_EPSILON = 3.0
 """Below it negative eigenvalues are tried too."""
 TINY = 1e-290
+"""The smallest scale of an eigenvalue or of its square that a float divides by without overflow."""
 MARGIN = 1e-6
-"""Floors are asked for with so much to spare, because rounding to integers takes a little of it."""
+"""Floors are asked for with this share to spare, because rounding to integers takes a little of it."""
 WISH_COST = 0.01
-"""What the wishes may add to the error of the workload."""
+"""What the wishes may add to the error of the workload, as a share of it."""
 WISH_PARTS = (1.0, 0.5, 0.1)
+"""The shares of a wish that are tried, if the whole of it costs more."""
 NOUGHT = 1e-3
+"""An eigenvalue below this share of its wish is zero but for rounding."""
 ROUNDS = 12
 """In the second half of them, or where many are violated, all floors are asked for at once."""
 SECONDS = 20.0
@@ -53,6 +56,7 @@ SECONDS = 20.0
 MOST_WORK = 2e9
 """Multiplications in one step of the solver: beyond it a problem takes minutes, and is not tried."""
 SHRINKS = (0.0, 1e-4, 3e-4, 1e-3, 3e-3)
+"""By these shares the budget is made smaller where the solver gets stuck; rounding to words spends the whole of it again."""
 SOLVED, UNFINISHED = ("Solved", "AlmostSolved"), ("InsufficientProgress", "MaxIterations", "MaxTime")
 """What the solver says of a solution, and of a point that may be near one."""
 

@@ -130,6 +130,14 @@ def test_a_search_whose_bad_end_is_good_takes_it():
     assert search.between(3.0, -5.0, 1e-3) == pytest.approx(-5.0)
 
 
+@pytest.mark.parametrize(("excess", "looks"), [(-4e-4, 1), (0.0, 1), (-6e-4, 2)])
+def test_a_search_ends_as_soon_as_a_design_is_within_half_a_thousandth(excess, looks):
+    heard = []
+    search = Search(lambda size: size, lambda size: excess, heard.append)
+    assert search.between(0.0, 1.0, 1e-3) == 1.0  # the first of two that are equally near
+    assert heard == list(range(1, looks + 1))
+
+
 def test_what_cannot_be_made_is_not_good():
     search = Search(lambda size: None if size < 1 else math.log(size), lambda x: -1.0 - x)
     assert search.between(3.0, -5.0, 1e-3) == pytest.approx(0.0, abs=1e-3)
