@@ -23,7 +23,7 @@ class Groups:
 
 
 def groups(table: object, columns: Sequence[str], *, text: TextFormat | None = None) -> Groups:
-    """How rows of a table are grouped by ``columns``: the size of the smallest group, and how many rows are in such groups."""
+    """The size of the smallest group of rows that agree on ``columns``, and how many rows are in such groups."""
     if isinstance(columns, str) or len(columns) == 0:
         raise InputError("Name the columns as a list with at least one of them.")
     sizes = group_sizes(table, columns, text or TextFormat())

@@ -89,7 +89,7 @@ class Floor:
     def _floors_by_table(self, units: Sequence[Unit]) -> dict[int, float]:
         if not fit_one_block(units):
             raise TargetError(
-                f"Floors of one's own can be set where all attributes fit one block: up to {LARGEST_AGREEMENT} of them, with up to "
+                f"A floor by table can be set where all attributes fit one block: up to {LARGEST_AGREEMENT} of them, with up to "
                 "2^50 combinations. Ask for a floor by number of attributes."
             )
         floors: dict[int, float] = {}

@@ -5,10 +5,9 @@ is a sum of ``coefficient / lam_T^2``: a convex program as long as no eigenvalue
 solver finds t; everything that is promised is then computed from the integers it is rounded to.
 
 Eigenvalues are positive, or where that pays at small eps negative for odd numbers of units with more than
-two values. Floors keep every table of up to so many attributes at least as good as in the
-paper's design; they are added where they are violated, which is seldom. Larger tables matter to nobody who asks for
-small ones, so their eigenvalues may come out near zero by accident. It costs next to nothing to move them away from it, on the
-side where they are: that is wished for.
+two values. Floors keep small tables at least as good as in the paper's design; they are added where
+they are violated, which is seldom. Larger tables do not count in a workload of small ones, so their eigenvalues may come
+out near zero by accident. Wishes move them away from it, on the side where they are, which costs very little.
 
 Units that the problem cannot tell apart (same size, same coefficients, same floors) can be swapped in a solution,
 and the mean of all swapped solutions is as good (convexity). So t depends only on how many of them survive, and one
@@ -86,16 +85,16 @@ class Problem:
 
     def alike(self) -> NDArray[np.int64]:
         """For every set of units the first one that the problem cannot tell from it."""
-        given = [
+        by_mask = [
             np.array([numbers.get(mask, 0.0) for mask in self.masks]) for numbers in (self.coefficients, self.floors)
         ]
-        kinds = [(size, *(f"{numbers[1 << bit]:.9g}" for numbers in given)) for bit, size in enumerate(self.sizes)]
+        kinds = [(size, *(f"{numbers[1 << bit]:.9g}" for numbers in by_mask)) for bit, size in enumerate(self.sizes)]
         first: dict[tuple[int, ...], int] = {}
         places = [[bit for bit, kind in enumerate(kinds) if kind == one] for one in dict.fromkeys(kinds)]
         counts = (tuple(sum(mask >> bit & 1 for bit in bits) for bits in places) for mask in self.masks)
-        found = np.array([first.setdefault(count, mask) for mask, count in enumerate(counts)])
-        same = all(np.allclose(numbers, numbers[found], rtol=1e-8, atol=0) for numbers in given)
-        return found if same else np.arange(len(self.masks))
+        firsts = np.array([first.setdefault(count, mask) for mask, count in enumerate(counts)])
+        same = all(np.allclose(numbers, numbers[firsts], rtol=1e-8, atol=0) for numbers in by_mask)
+        return firsts if same else np.arange(len(self.masks))
 
     def characters(self, masks: Sequence[int]) -> NDArray[np.float64]:
         """Rows T, columns S: lam_T is the sum over S of q_S times this."""
@@ -135,11 +134,11 @@ def coefficients(tables: Sequence[Table]) -> dict[int, float]:
 
 def _subsets(mask: int) -> list[int]:
     """All subsets of a set of bits."""
-    found, subset = [0], mask
+    subsets, subset = [0], mask
     while subset:
-        found.append(subset)
+        subsets.append(subset)
         subset = (subset - 1) & mask
-    return found
+    return subsets
 
 
 class Infeasible(Exception):
@@ -158,7 +157,7 @@ def solve(problem: Problem) -> NDArray[np.float64] | None:
         # two values are told apart as well by keeping as by avoiding: exchanging them turns one into the other
         patterns.append({mask: -1.0 if (mask & many).bit_count() % 2 else 1.0 for mask in masks})
     deadline = time.monotonic() + SECONDS
-    found: list[tuple[NDArray[np.float64], dict[int, float]]] = []
+    solutions: list[tuple[NDArray[np.float64], dict[int, float]]] = []
     impossible = 0
     for signs in patterns:
         try:
@@ -166,12 +165,12 @@ def solve(problem: Problem) -> NDArray[np.float64] | None:
         except Infeasible:
             impossible += 1
         else:
-            found += [(t, signs)] if t is not None else []
+            solutions += [(t, signs)] if t is not None else []
     if impossible == len(patterns):
         raise Infeasible
-    if not found:
+    if not solutions:
         return None
-    best, signs = min(found, key=lambda one: problem.objective(one[0]))
+    best, signs = min(solutions, key=lambda one: problem.objective(one[0]))
     return _with_wishes(problem, signs, best, deadline) if problem.wishes else best
 
 
@@ -184,17 +183,17 @@ def _with_wishes(
     missed = {mask: problem.wishes[mask] for mask, value in zip(masks, values) if abs(value) < problem.wishes[mask]}
     if not missed:
         return t
-    found = {mask: 1.0 if value >= 0 else -1.0 for mask, value in zip(masks, values)}
+    own = {mask: 1.0 if value >= 0 else -1.0 for mask, value in zip(masks, values)}
     # what is zero but for rounding may as well have the other sign
     turned = {
-        mask: -found[mask] if abs(value) < NOUGHT * problem.wishes[mask] else found[mask]
+        mask: -own[mask] if abs(value) < NOUGHT * problem.wishes[mask] else own[mask]
         for mask, value in zip(masks, values)
     }
     spent = sum(problem.coefficients.values())  # what the objective has even without any noise
     most = (problem.objective(t) - spent) * (1 + WISH_COST) + spent
     for wishes in (problem.wishes, *({mask: part * missed[mask] for mask in missed} for part in WISH_PARTS)):
         more = replace(problem, floors={**problem.floors, **wishes}, wishes={})
-        for side in (found, turned) if turned != found else (found,):
+        for side in (own, turned) if turned != own else (own,):
             with suppress(Infeasible):
                 better = _with_floors(more, {**signs, **side}, deadline)
                 if better is not None and problem.objective(better) <= most:
@@ -259,24 +258,24 @@ def _solve_once(
     firsts, kind = np.unique(alike, return_inverse=True)
     count = len(firsts)
     share = np.bincount(kind, problem.cells())
-    wanted = [mask for mask in problem.coefficients if alike[mask] == mask]
+    terms = [mask for mask in problem.coefficients if alike[mask] == mask]
     bounded = {int(alike[mask]): least for mask, least in floors.items()}
-    if count * (len(wanted) + len(bounded)) ** 2 > MOST_WORK:
+    if count * (len(terms) + len(bounded)) ** 2 > MOST_WORK:
         return None, "too large"
     # eigenvalues are counted in units of the paper's, whose sizes they share; otherwise the problem is badly scaled
     odds = math.exp(log_odds(problem.epsilon, problem.sizes))
     rho = odds / (1 + odds)
-    scale = {mask: rho ** mask.bit_count() for mask in [*wanted, *bounded]}
-    costs = np.array([problem.coefficients[mask] / max(scale[mask] ** 2, TINY) for mask in wanted])
-    costs *= np.bincount(kind)[kind][wanted]
+    scale = {mask: rho ** mask.bit_count() for mask in [*terms, *bounded]}
+    costs = np.array([problem.coefficients[mask] / max(scale[mask] ** 2, TINY) for mask in terms])
+    costs *= np.bincount(kind)[kind][terms]
     if min(scale.values()) < TINY or not np.isfinite(costs.sum()):
         return None, "too small"
     rows = {
         mask: np.bincount(kind, row * problem.cells()) * signs[mask] * gain / scale[mask]
         for mask, row in zip(scale, problem.characters(list(scale)))
     }
-    unknowns = count + 1 + len(wanted)  # v_S = lo t_S, lo (both times the number of values), and s_T >= 1 / lam_T^2
-    blank = sparse.csr_matrix((count, len(wanted)))
+    unknowns = count + 1 + len(terms)  # v_S = lo t_S, lo (both times the number of values), and s_T >= 1 / lam_T^2
+    blank = sparse.csr_matrix((count, len(terms)))
     each = sparse.eye(count, format="csr")
     whole = np.zeros(unknowns)
     whole[:count], whole[count] = share * gain, 1.0
@@ -293,13 +292,13 @@ def _solve_once(
         limits.append(-np.array([least / scale[mask] * (1 + MARGIN) for mask, least in bounded.items()]))
         cones.append(clarabel.NonnegativeConeT(len(bounded)))
     # s^(1/3) lam^(2/3) >= 1: three rows each
-    first = 3 * np.arange(len(wanted))
-    values = np.concatenate([-np.ones(len(wanted)), -np.array([rows[mask] for mask in wanted]).ravel()])
+    first = 3 * np.arange(len(terms))
+    values = np.concatenate([-np.ones(len(terms)), -np.array([rows[mask] for mask in terms]).ravel()])
     down = np.concatenate([first, np.repeat(first + 1, count)])
-    across = np.concatenate([count + 1 + np.arange(len(wanted)), np.tile(np.arange(count), len(wanted))])
-    parts.append(sparse.csr_matrix((values, (down, across)), shape=(3 * len(wanted), unknowns)))
-    limits.append(np.tile([0.0, 0.0, 1.0], len(wanted)))
-    cones += [clarabel.PowerConeT(1 / 3)] * len(wanted)
+    across = np.concatenate([count + 1 + np.arange(len(terms)), np.tile(np.arange(count), len(terms))])
+    parts.append(sparse.csr_matrix((values, (down, across)), shape=(3 * len(terms), unknowns)))
+    limits.append(np.tile([0.0, 0.0, 1.0], len(terms)))
+    cones += [clarabel.PowerConeT(1 / 3)] * len(terms)
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.time_limit = seconds
@@ -312,10 +311,10 @@ def _solve_once(
         settings,
     ).solve()
     # a solver that could not finish may have come close; whether it did is checked by whoever uses t
-    found, status = np.array(solution.x), str(solution.status)
-    if status not in (*SOLVED, *UNFINISHED) or not np.isfinite(found).all() or found[count] <= 0:
+    x, status = np.array(solution.x), str(solution.status)
+    if status not in (*SOLVED, *UNFINISHED) or not np.isfinite(x).all() or x[count] <= 0:
         return None, status
-    return np.asarray(np.clip(found[:count] / found[count], 0.0, 1.0)[kind]), status
+    return np.asarray(np.clip(x[:count] / x[count], 0.0, 1.0)[kind]), status
 
 
 def rounded(units: Sequence[Unit], t: NDArray[np.float64], limit: Fraction) -> Agreement | None:
@@ -328,8 +327,8 @@ def rounded(units: Sequence[Unit], t: NDArray[np.float64], limit: Fraction) -> A
         return None
     # from 0 to 1, so that R = 1 + gain but for rounding: whatever the solver left of the budget is spent
     exact = [Fraction((float(share) - low) / (high - low)) for share in t]
-    wanted = Fraction(math.expm1(budget(limit)))
-    gain = wanted
+    whole = Fraction(math.expm1(budget(limit)))
+    gain = whole
     for _ in range(20):
         weights = [count * (1 + gain * share) for count, share in zip(cells, exact)]
         total = sum(weights)
@@ -341,6 +340,6 @@ def rounded(units: Sequence[Unit], t: NDArray[np.float64], limit: Fraction) -> A
         assert ratio is not None  # every set has a word
         if ratio**2 <= limit and SLACK * (ratio**2 - 1) >= limit - 1:
             return block
-        gain *= min(wanted / (ratio - 1), Fraction(2)) * (1 - Fraction(1, 10**9)) if ratio > 1 else 2
+        gain *= min(whole / (ratio - 1), Fraction(2)) * (1 - Fraction(1, 10**9)) if ratio > 1 else 2
         gain = Fraction(float(gain))
     return None

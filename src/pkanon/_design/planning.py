@@ -70,7 +70,7 @@ def plan(
     if matrices is not None and not isinstance(matrices, Mapping):
         raise PlanError("Matrices are given by the name of their attribute: {'sex': matrix}.")
     noise = None if hide_count is None else _count_noise(hide_count)
-    served, kept = Workload.of(workload), Floor.of(floor)
+    served, bound = Workload.of(workload), Floor.of(floor)
     by_matrix = _matrix_blocks(schema, matrices or {})
     units = _units_to_design(schema, design, set(by_matrix))
     central = CentralTarget.of(central_epsilon, delta, records, hidden=noise is not None)
@@ -90,7 +90,7 @@ def plan(
                 return list(retention_blocks(units, _SPLITS[design], limit, target, fixed)), None
             tables = tables_of(served, weighting, budget(limit), units, fixed)
             return optimal_blocks(
-                units, tables, limit, target, fixed, kept, lambda: _units_to_design(schema, "joint", set(by_matrix))[0]
+                units, tables, limit, target, fixed, bound, lambda: _units_to_design(schema, "joint", set(by_matrix))[0]
             )
 
         limit = target.limit(fixed)
@@ -113,7 +113,7 @@ def plan(
             asked,
             workload=served.asked,
             weighting=weighting,
-            floor=kept.asked,
+            floor=bound.asked,
             fallback=problem,
             lost=lost(designed),
         )

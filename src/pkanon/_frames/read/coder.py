@@ -96,10 +96,10 @@ class Coder:
         plain = _plain(values)
         if not plain.null_count():
             return self._numbering(plain.to_numpy())
-        found = self._numbering(plain.fill_null(0).to_numpy()).astype(np.int32)  # with room for marks
-        found[plain.is_null().to_numpy()] = FAULTY
-        found[missing()] = MISSING
-        return found
+        codes = self._numbering(plain.fill_null(0).to_numpy()).astype(np.int32)  # with room for marks
+        codes[plain.is_null().to_numpy()] = FAULTY
+        codes[missing()] = MISSING
+        return codes
 
     @cached_property
     def _numbering(self) -> Numbering:

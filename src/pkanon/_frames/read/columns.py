@@ -83,17 +83,17 @@ class CodedColumn:
         self._pieces.append(marked.astype(code_dtype(self.attribute.size)))
 
     def complaints(self) -> list[str]:
-        found = []
+        sentences = []
         column = f"Column '{self.attribute.name}':"
         if self._missing and self.attribute.missing_code is None:
-            found.append(
+            sentences.append(
                 f'{column} {rows(self._missing, "have")} no value; declare missing = "value" or complete the data.'
             )
         if self._faulty and (self.coder.other_code is None or self._fatal):
-            found.append(f"{column} {rows(self._faulty)} {self._fault}; correct the data or the schema.")
+            sentences.append(f"{column} {rows(self._faulty)} {self._fault}; correct the data or the schema.")
         if self._unlisted and self.coder.other_code is None:
-            found.append(f"{column} {rows(self._unlisted)} a value that the schema does not list; {self.way_out}")
-        return found
+            sentences.append(f"{column} {rows(self._unlisted)} a value that the schema does not list; {self.way_out}")
+        return sentences
 
     @property
     def others(self) -> int:
@@ -177,16 +177,16 @@ class IdColumn(_KeptColumn):
         self._missing += int(np.count_nonzero(missing()))
 
     def complaints(self) -> list[str]:
-        found = super().complaints()
+        sentences = super().complaints()
         name = self.attribute.name
         if self._missing:
-            found.append(f"The id column '{name}': {rows(self._missing, 'have')} no id; complete them.")
-        if not found and (again := guarded(f"The id column '{name}' cannot be compared.", self._repeated)):
-            found.append(
+            sentences.append(f"The id column '{name}': {rows(self._missing, 'have')} no id; complete them.")
+        if not sentences and (again := guarded(f"The id column '{name}' cannot be compared.", self._repeated)):
+            sentences.append(
                 f"The id column '{name}' repeats: {rows(again, 'share')} an id with another; one row per person is "
                 "required: remove or join the repeated rows."
             )
-        return found
+        return sentences
 
     def _repeated(self) -> int:
         values = self.values()

@@ -102,8 +102,8 @@ def _encoded(
     coded = [column for column in columns if isinstance(column, CodedColumn)]
     others = {column.attribute.name: column.others / rows for column in coded if column.others}
     codes = {column.attribute.name: column.codes() for column in coded}
-    kept = [column.values() for column in columns if isinstance(column, PassedColumn)]
-    return Encoded(rows, codes, pl.DataFrame(kept) if kept else None, source.kind, others)
+    passed = [column.values() for column in columns if isinstance(column, PassedColumn)]
+    return Encoded(rows, codes, pl.DataFrame(passed) if passed else None, source.kind, others)
 
 
 def _read(source: Source, columns: list[Column], progress: Progress, readings: Mapping[str, Reading] | None) -> int:
