@@ -7,7 +7,7 @@ schema.py     attributes in order, bundles, the digest
 toml.py       schema.toml in and out
 """
 
-from .attribute import Attribute, Domain
+from .attribute import MISSING_LABEL, Attribute, Domain
 from .domain import INT64, Bins, Edge, Listed, Range, Value, value_to_text
 from .schema import Bundle, Schema
 from .toml import parse, read_schema
@@ -15,6 +15,7 @@ from .unit import Codes, Unit, code_dtype
 
 __all__ = [
     "INT64",
+    "MISSING_LABEL",
     "Attribute",
     "Bins",
     "Bundle",

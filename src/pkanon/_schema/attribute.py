@@ -36,6 +36,8 @@ Role: TypeAlias = Literal["randomise", "id", "drop", "pass"]
 Missing: TypeAlias = Literal["reject", "value"]
 Domain: TypeAlias = Listed | Bins | Range
 
+MISSING_LABEL = "(missing)"
+"""How a missing value is written wherever a label is needed; in Python and in data frames it is None."""
 ROLES: tuple[str, ...] = ("randomise", "id", "drop", "pass")
 _PYTHON_TYPES: tuple[tuple[type, TypeName], ...] = (
     (bool, "boolean"),  # before int: a bool is an int

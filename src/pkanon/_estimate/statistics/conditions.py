@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._errors import DataError, InputError, did_you_mean
-from ..._schema import Attribute
+from ..._schema import MISSING_LABEL, Attribute
 
 Where: TypeAlias = Mapping[str, Any]
 """Attribute to the value, or the list of values, that counts. None is the missing value."""
@@ -39,7 +39,7 @@ def code_of(attribute: Attribute, label: Any) -> int:
         raise InputError(
             f"{label!r} is not a value of '{attribute.name}', which is of type {attribute.released_type}; write {same[0]!r}."
         )
-    if label == "(missing)" and attribute.missing_code is not None:
+    if label == MISSING_LABEL and attribute.missing_code is not None:
         raise InputError(f"The missing value of '{attribute.name}' is None.")
     known_labels = [str(known) for known in attribute.labels() if known is not None] if attribute.size <= 10_000 else []
     hidden = f" Unlisted values are all '{attribute.other}'." if attribute.other is not None else ""

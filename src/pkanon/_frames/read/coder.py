@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..._schema import Attribute, Bins, Domain, Listed, Range, Value
 from .convert import Conversion, conversion
-from .numbering import FAULTY, MISSING, Marked, Numbering, as_number, numbering
+from .numbering import EMPTY, FAULTY, Marked, Numbering, as_number, numbering
 from .textfile import Reading
 from .texts import TextCodes
 
@@ -98,7 +98,7 @@ class Coder:
             return self._numbering(plain.to_numpy())
         codes = self._numbering(plain.fill_null(0).to_numpy()).astype(np.int32)  # with room for marks
         codes[plain.is_null().to_numpy()] = FAULTY
-        codes[missing()] = MISSING
+        codes[missing()] = EMPTY
         return codes
 
     @cached_property
@@ -115,7 +115,7 @@ class Coder:
         labels = [str(label) for label in self.domain.labels()]
         if self.extra is not None:
             labels.append(str(self.extra))
-        return {label: code for code, label in enumerate(labels)} | dict.fromkeys(self.missing_values, MISSING)
+        return {label: code for code, label in enumerate(labels)} | dict.fromkeys(self.missing_values, EMPTY)
 
     @property
     def _integer(self) -> pl.DataType:

@@ -18,7 +18,7 @@ from ..._schema import Attribute, Codes, Schema, code_dtype
 from ..border import guarded, rows
 from .coder import Coder
 from .convert import Conversion, conversion
-from .numbering import FAULTY, MISSING, UNLISTED
+from .numbering import EMPTY, FAULTY, UNLISTED
 from .textfile import AS_TEXT, Reading
 
 Missing = Callable[[], NDArray[np.bool_]]
@@ -71,7 +71,7 @@ class CodedColumn:
     def take(self, values: pl.Series, how: Conversion, missing: Missing) -> None:
         marked = self.coder.marked(values, missing)
         if marked.min(initial=0) < 0:
-            absent, unlisted, faulty = marked == MISSING, marked == UNLISTED, marked == FAULTY
+            absent, unlisted, faulty = marked == EMPTY, marked == UNLISTED, marked == FAULTY
             self._missing += int(np.count_nonzero(absent))
             self._unlisted += int(np.count_nonzero(unlisted))
             if count := int(np.count_nonzero(faulty)):

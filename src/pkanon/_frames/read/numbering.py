@@ -22,7 +22,7 @@ Marked: TypeAlias = NDArray[np.integer[Any]]
 Numbering: TypeAlias = Callable[[NDArray[Any]], Marked]
 
 UNLISTED = -1
-MISSING = -2
+EMPTY = -2
 FAULTY = -3
 """Marks instead of codes: no declared value; nothing entered; not of the declared type."""
 

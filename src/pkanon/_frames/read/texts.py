@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from .numbering import MISSING, UNLISTED, Marked, compact
+from .numbering import EMPTY, UNLISTED, Marked, compact
 
 _MOST_HASHED = 256
 _LARGEST_TABLE_BITS = 20
@@ -43,7 +43,7 @@ class TextCodes:
         else:
             found = self._of_hashes(values, self._hash)
         if values.null_count():
-            found[values.is_null().to_numpy()] = MISSING
+            found[values.is_null().to_numpy()] = EMPTY
         return found
 
     def _of_hashes(self, values: pl.Series, by_hash: _PerfectHash) -> Marked:
