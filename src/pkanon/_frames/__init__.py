@@ -10,7 +10,7 @@ polars is imported with this package; pandas, pyarrow and duckdb never are.
 from .border import guarded
 from .draft import Draft, draft_schema
 from .read import Encoded, Kind, TextFormat, column_as_weights, count_rows, encode, encode_released, group_sizes
-from .write import as_kind, decode, wide_types, write_csv, write_parquet
+from .write import as_kind, decode, decode_attributes, wide_types, write_csv, write_parquet
 
 __all__ = [
     "Draft",
@@ -21,6 +21,7 @@ __all__ = [
     "column_as_weights",
     "count_rows",
     "decode",
+    "decode_attributes",
     "draft_schema",
     "encode",
     "encode_released",

@@ -7,7 +7,7 @@ The code of the missing value becomes null.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,11 @@ def decode(
     if len({len(column) for column in columns}) > 1:
         raise DataError("The columns of the table are not of one length.")
     return pl.DataFrame(columns)
+
+
+def decode_attributes(attributes: Iterable[Attribute], codes: Mapping[str, Codes]) -> pl.DataFrame:
+    """The values of some randomised attributes, one column each."""
+    return pl.DataFrame([_column(attribute, codes[attribute.name], narrow=False) for attribute in attributes])
 
 
 def wide_types(schema: Schema) -> dict[str, pl.DataType]:
