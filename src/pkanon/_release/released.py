@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import DataError, InputError, did_you_mean
-from .._estimate import as_names, is_numeric
+from .._estimate import as_names, is_numeric, normal_quantile
 from .._frames import Kind, as_kind, column_as_weights, decode, encode_released
 from .._plan import Plan
 from .._progress import Progress, quiet
@@ -66,15 +66,17 @@ class Release:
         method: str = "inverse",
         about: str = "table",
         weights: str | None = None,
+        level: float = 0.95,
         progress: Progress | None = None,
     ) -> Estimate:
         """The cross-tabulation of ``attributes``, corrected for the randomisation, with errors.
 
         ``method``: ``inverse`` (unbiased), ``simplex`` (nearest without negative cells) or ``em`` (most likely).
         ``about``: errors about the people in the ``table``, or about the ``population`` they were sampled from.
-        ``weights``: a passed column of survey weights.
+        ``weights``: a passed column of survey weights. ``level``: the confidence level of the intervals.
         """
-        return Estimate.of(
+        normal_quantile(level)  # refuses what is no level before anything is counted
+        estimate = Estimate.of(
             self.plan.schema,
             self.plan.blocks,
             self.codes,
@@ -84,6 +86,7 @@ class Release:
             weights=None if weights is None else self._weights(weights),
             progress=progress or quiet,
         )
+        return replace(estimate, level=level)
 
     def query(
         self,
@@ -95,7 +98,7 @@ class Release:
         progress: Progress | None = None,
     ) -> Answer:
         """The answer to a SELECT on the table ``release``: counts, sums and means by group, corrected, with errors."""
-        crosstab = partial(self.crosstab, method=method, about=about, progress=progress)
+        crosstab = partial(self.crosstab, method=method, about=about, level=level, progress=progress)
         return respond(sql, self.plan.schema, crosstab, level=level, remarks=self.remarks)
 
     def describe(
@@ -112,7 +115,7 @@ class Release:
         numeric = [a.name for a in self.plan.schema.randomised if is_numeric(a) and a.name not in by]
         if not attributes and not numeric:
             raise InputError("No attribute of this release is numeric; crosstab counts the others.")
-        table_of = partial(self.crosstab, method=method, about=about, weights=weights)
+        table_of = partial(self.crosstab, method=method, about=about, weights=weights, level=level)
         return describe(table_of, attributes or numeric, by, level)
 
     def correlations(self, *attributes: str, level: float = 0.95, progress: Progress | None = None) -> Correlations:
@@ -125,7 +128,7 @@ class Release:
                 raise InputError(
                     f"The release has no randomised attribute '{name}'. {did_you_mean(name, list(randomised))}"
                 )
-        table_of = partial(self.crosstab, about="population")
+        table_of = partial(self.crosstab, about="population", level=level)
         return correlate(table_of, {name: randomised[name] for name in names}, level, progress or quiet)
 
     @property

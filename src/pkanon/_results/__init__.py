@@ -1,27 +1,30 @@
 """What people get back: numbers with labels, errors and pictures.
 
-tabular.py   what all results share: data frames, JSON, files
+tabular.py   what all results share: data frames, JSON, files;  columns.py  the names of their columns
 estimate.py  a reconstructed table;  overview.py  descriptions and correlations of many attributes
 costs.py     what privacy costs, before any data exist
-sql/         queries;  charts/  pictures (loaded when the first one is drawn: altair is optional)
+sql/         queries;  charts/  pictures (loaded when the first one is drawn: altair is optional);  records.py  what they draw
 """
 
 from .costs import Tradeoff, tradeoff
 from .estimate import Estimate
 from .overview import Correlations, Description, correlate, describe
+from .records import Grid, Pair, Point
 from .sql import Answer, respond
-from .tabular import Tabular, free_names, json_rows
+from .tabular import Tabular, json_rows
 
 __all__ = [
     "Answer",
     "Correlations",
     "Description",
     "Estimate",
+    "Grid",
+    "Pair",
+    "Point",
     "Tabular",
     "Tradeoff",
     "correlate",
     "describe",
-    "free_names",
     "json_rows",
     "respond",
     "tradeoff",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -14,6 +15,7 @@ from .._errors import InputError, TargetError, did_you_mean
 from .._plan import Number, exact
 from .._progress import Progress
 from .._schema import Schema
+from .records import Point
 from .tabular import Tabular, json_rows
 
 if TYPE_CHECKING:
@@ -25,13 +27,18 @@ class Tradeoff(Tabular):
     """How the error of some tables depends on k and on the number of records, one line per design."""
 
     tables: tuple[tuple[str, ...], ...]
-    frame: pl.DataFrame = field(repr=False)
+    points: tuple[Point, ...] = field(repr=False)
 
-    def to_polars(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The table in polars."""
+        return pl.DataFrame([asdict(point) for point in self.points])
+
+    def to_polars(self) -> pl.DataFrame:
         """Columns: design, varied (k or records), k, records, epsilon, l1 and standard_error (means over the tables)."""
         return self.frame
 
-    def to_json(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The table and what it is of."""
         return {"tables": [list(table) for table in self.tables], "points": json_rows(self.frame)}
 
@@ -39,7 +46,7 @@ class Tradeoff(Tabular):
         """Error against k, and against the number of records."""
         from .charts import tradeoff_chart
 
-        return tradeoff_chart(self.frame, ", ".join(" x ".join(table) for table in self.tables))
+        return tradeoff_chart(self.points, ", ".join(" x ".join(table) for table in self.tables))
 
 
 def tradeoff(
@@ -64,44 +71,45 @@ def tradeoff(
     check_records(records)
     least = exact(k, "k", up=True)
     check_k(least, records)
-    asked = named_tables(schema, tables or [])
     names = [attribute.name for attribute in schema.randomised]
-    wanted = asked or [
+    averaged = named_tables(schema, tables or []) or [
         *((name,) for name in names),
         *((a, b) for i, a in enumerate(names) for b in names[i + 1 :]),
     ]
-    points = [("k", value, records) for value in _steps(2, records / 2)]
-    points += [("records", float(least), round(n)) for n in _steps(max(2 * float(least), records / 100), records * 100)]
-    rows = []
-    for done, (varied, k_here, records_here) in enumerate(points):
+    settings = [("k", value, records) for value in _steps(2, records / 2)]
+    settings += [
+        ("records", float(least), round(n)) for n in _steps(max(2 * float(least), records / 100), records * 100)
+    ]
+    points = []
+    for done, (varied, k_here, records_here) in enumerate(settings):
         for design in designs:
             own = common | (more if design == "optimal" else {})
             try:
-                made = plan(schema, records=records_here, k=f"{k_here:.6g}", design=design, **own)
+                chosen = plan(schema, records=records_here, k=f"{k_here:.6g}", design=design, **own)
             except TargetError:
                 continue  # not every design reaches every target
-            predictions = [made.predict(*table) for table in wanted]
-            rows.append(
-                {
-                    "design": design,
-                    "varied": varied,
-                    "k": k_here,
-                    "records": records_here,
-                    "epsilon": made.epsilon,
-                    "l1": sum(p.l1 for p in predictions) / len(predictions),
-                    "standard_error": sum(p.standard_error for p in predictions) / len(predictions),
-                }
+            predictions = [chosen.predict(*table) for table in averaged]
+            points.append(
+                Point(
+                    design=design,
+                    varied=varied,
+                    k=k_here,
+                    records=records_here,
+                    epsilon=chosen.epsilon,
+                    l1=sum(p.l1 for p in predictions) / len(predictions),
+                    standard_error=sum(p.standard_error for p in predictions) / len(predictions),
+                )
             )
         if progress is not None:
-            progress("drawing", (done + 1) / len(points))
-    return Tradeoff(tuple(wanted), pl.DataFrame(rows))
+            progress("drawing", (done + 1) / len(settings))
+    return Tradeoff(tuple(averaged), tuple(points))
 
 
 def _steps(low: float, high: float) -> list[float]:
     """1, 2, 5, 10, ... times a power of ten between two bounds."""
-    found = [
+    steps = [
         digit * 10.0**power
         for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         for digit in (1, 2, 5)
     ]
-    return [value for value in found if low <= value <= high]
+    return [value for value in steps if low <= value <= high]

@@ -1,51 +1,80 @@
 """Estimate: a reconstructed table with everything an analyst does with it.
 
-Numbers come from ``_estimate`` and ``_analysis``; here they get their labels and leave as data frames,
-arrays and charts.
+Numbers come from ``_estimate``; here they get their labels and leave as data frames, arrays and charts. An estimate
+holds the confidence level of its intervals; every method that gives limits also takes another one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
+from .._blocks import Counts
 from .._errors import EnvironmentFailure, InputError
-from .._estimate import ABOUT, METHODS, Association, Quantile, Quantity, Reconstruction, as_names
+from .._estimate import ABOUT, METHODS, Association, Quantile, Quantity, Reconstruction, Shares, as_names
 from .._estimate import statistics as _analysis
-from .._frames import decode
-from .._schema import Schema
-from .tabular import Tabular, free_names, json_rows
+from .._files import write_new
+from .._frames import as_kind, decode_attributes
+from .._schema import MISSING_LABEL
+from .columns import Columns, free_names, percent
+from .records import Grid, label_texts
+from .tabular import Tabular, file_content, format_of, json_rows
 
 if TYPE_CHECKING:
     import altair
-    import polars as pl
+    import pandas
+    import pyarrow
     import xarray
 
 Where = Mapping[str, Any]
-MISSING = "(missing)"
-"""How a missing value is written where a label is needed."""
 
 
+@dataclass(frozen=True, eq=False)
 class Estimate(Reconstruction, Tabular):
     """A cross-tabulation reconstructed from a release: ``counts``, ``standard_errors``, ``labels``, one axis per attribute.
 
     ``method`` is how it was made, ``about`` what its errors are about: the people in the table, or the population
-    they were sampled from.
+    they were sampled from. ``level`` is the confidence level of its intervals.
     """
+
+    level: float = 0.95
 
     @cached_property
     def labels(self) -> tuple[list[Any], ...]:
         """The values of each axis as they are released; None is the missing value."""
         return tuple(list(attribute.labels()) for attribute in self.attributes)
 
+    def _level(self, level: float | None) -> float:
+        return self.level if level is None else level
+
+    def interval(self, level: float | None = None) -> tuple[Counts, Counts]:
+        """(low, high) of each cell."""
+        return super().interval(self._level(level))
+
+    def near_zero(self, level: float | None = None) -> NDArray[np.bool_]:
+        """Where the interval holds zero: nobody may be there."""
+        return super().near_zero(self._level(level))
+
+    def shares(self, given: Sequence[str] = (), level: float | None = None) -> Shares:
+        """Each cell's share of the people with the same values of ``given``; of all people if none is named."""
+        return super().shares(given, self._level(level))
+
+    def marginal(self, *names: str) -> Self:
+        """The table of some of its attributes, added up over the others."""
+        return replace(super().marginal(*names), level=self.level)
+
     def proportions(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Counts as shares of all people."""
         return self.shares().shares
 
-    def conditional(self, *given: str, level: float = 0.95) -> pl.DataFrame:
+    def conditional(self, *given: str, level: float | None = None) -> pl.DataFrame:
         """P(the other attributes | given): shares within each group, with standard errors and limits."""
         if not given or set(given) >= set(self.names):
             raise InputError("A conditional table is given some of its attributes, and not all of them.")
@@ -103,39 +132,31 @@ class Estimate(Reconstruction, Tabular):
         """Test of independence, Cramer's V and mutual information of the table's two attributes."""
         return _analysis.associate(self)
 
-    def to_polars(self, *, level: float = 0.95, given: Sequence[str] = ()) -> pl.DataFrame:
-        """One row per cell; ``proportion`` is of all people, or of those with the same values of ``given``."""
-        import polars as pl
+    def columns(self, level: float | None = None) -> Columns:
+        """The names that counts and their errors have in data frames."""
+        return Columns.of("estimate", self._level(level))
 
-        given = as_names(given)
-        frame = decode(Schema(self.attributes), self._codes, None)
+    def share_columns(self, level: float | None = None) -> Columns:
+        """The names that shares and their errors have in data frames."""
+        return Columns.named("proportion", self._level(level))
+
+    def to_polars(self, *, level: float | None = None, given: Sequence[str] = ()) -> pl.DataFrame:
+        """One row per cell; ``proportion`` is of all people, or of those with the same values of ``given``."""
         shares = self.shares(given, level)
-        percent = f"{100 * level:g}"
-        results = self._results(level)
         columns = {
-            **results,
-            "proportion": shares.shares,
-            "proportion_std_error": shares.standard_errors,
-            f"proportion_low_{percent}": shares.low,
-            f"proportion_high_{percent}": shares.high,
+            **self._results(level),
+            **dict(zip(self.share_columns(level), (shares.shares, shares.standard_errors, shares.low, shares.high))),
             "released": self.channel.collapse(self.released),
         }
-        frame = frame.rename(free_names(frame.columns, (*columns, "flag")))
+        labels = decode_attributes(self.attributes, self._codes)
+        labels = labels.rename(free_names(labels.columns, (*columns, "flag")))
         numbers = pl.DataFrame({name: np.ravel(values) for name, values in columns.items()})
-        return pl.concat(
-            [frame, numbers.fill_nan(None), self._flags(results[f"low_{percent}"], shares.bounded)], how="horizontal"
-        )
+        flags = pl.DataFrame({"flag": self._flags(level, shares)})
+        return pl.concat([labels, numbers.fill_nan(None), flags], how="horizontal")
 
-    def _results(self, level: float) -> dict[str, Any]:
-        """What every form of the table has, by the name of its column."""
-        low, high = self.interval(level)
-        percent = f"{100 * level:g}"
-        return {
-            "estimate": self.counts,
-            "std_error": self.standard_errors,
-            f"low_{percent}": low,
-            f"high_{percent}": high,
-        }
+    def _results(self, level: float | None) -> dict[str, Counts]:
+        """Counts, errors and limits by the names of their columns."""
+        return dict(zip(self.columns(level), (self.counts, self.standard_errors, *self.interval(level))))
 
     @property
     def _codes(self) -> dict[str, Any]:
@@ -143,18 +164,25 @@ class Estimate(Reconstruction, Tabular):
         grid = np.indices(self.counts.shape, dtype=np.uint32)
         return {name: axis.ravel() for name, axis in zip(self.names, grid)}
 
-    def _flags(self, low: Any, bounded: Any) -> pl.DataFrame:
-        import polars as pl
-
-        near = (low <= 0) & self.channel.possible
-        # every combination of remarks has a number; few numbers occur, so few texts are made
-        number = near + 2 * self.fallback + 4 * ~np.broadcast_to(bounded, near.shape)
+    def _flags(self, level: float | None, shares: Shares) -> pl.Series:
+        """A remark on each cell, row-major; null where there is none."""
+        near = self.near_zero(level)
+        # every combination of remarks has a number, so that each text is made once
+        number = near + 2 * self.fallback + 4 * ~np.broadcast_to(shares.bounded, near.shape)
         number = np.where(self.channel.possible, number, 8).ravel()
         words = ("near zero", "predicted error", "small group")
         texts = [", ".join(word for bit, word in enumerate(words) if i >> bit & 1) or None for i in range(8)]
-        return pl.DataFrame({"flag": pl.Series([*texts, "impossible"], dtype=pl.String).gather(number)})
+        return pl.Series([*texts, "impossible"], dtype=pl.String).gather(number)
 
-    def to_xarray(self, *, level: float = 0.95) -> xarray.Dataset:
+    def to_pandas(self, *, level: float | None = None, given: Sequence[str] = ()) -> pandas.DataFrame:
+        """As :meth:`to_polars`, in pandas."""
+        return as_kind(self.to_polars(level=level, given=given), "pandas")
+
+    def to_arrow(self, *, level: float | None = None, given: Sequence[str] = ()) -> pyarrow.Table:
+        """As :meth:`to_polars`, in pyarrow."""
+        return as_kind(self.to_polars(level=level, given=given), "pyarrow")
+
+    def to_xarray(self, *, level: float | None = None) -> xarray.Dataset:
         """One variable per result, one dimension per attribute."""
         try:
             import xarray
@@ -170,45 +198,16 @@ class Estimate(Reconstruction, Tabular):
 
     def axis_labels(self, name: str) -> list[Any]:
         """The labels of an attribute, with a word for the missing value."""
-        return [MISSING if label is None else label for label in self.labels[self.names.index(name)]]
+        return [MISSING_LABEL if label is None else label for label in self.labels[self.names.index(name)]]
 
-    def chart(self, kind: str | None = None, *, level: float = 0.95, given: Sequence[str] = ()) -> altair.TopLevelMixin:
-        """An Altair chart: ``bars`` with error bars (one or two attributes), or a ``heat`` map (two or three).
-
-        With ``given`` it shows shares in percent instead of counts.
-        """
-        from .charts import crosstab_chart
-
-        given = as_names(given)
-        frame = self.to_polars(level=level, given=given)
-        if not given:
-            return crosstab_chart(frame, frame.columns[: len(self.names)], kind, self.caption(level))
-        shares = {
-            column.removeprefix("proportion").removeprefix("_") or "estimate": 100 * frame[column]
-            for column in frame.columns
-            if column.startswith("proportion")
-        }
-        measure = f"% of {' x '.join(given)}"
-        return crosstab_chart(
-            frame.with_columns(**shares), frame.columns[: len(self.names)], kind, self.caption(level), measure
-        )
-
-    def caption(self, level: float = 0.95) -> str:
-        """What the numbers are, in one line."""
-        counted = "weighted counts" if self.weighted else "counts"
-        return (
-            f"{counted} from {self.rows:,} released rows; {self.method}: {METHODS[self.method].summary}; "
-            f"{100 * level:g}% intervals about {ABOUT[self.about]}"
-        )
-
-    def to_json(self, *, level: float = 0.95, given: Sequence[str] = ()) -> dict[str, Any]:
+    def to_json(self, *, level: float | None = None, given: Sequence[str] = ()) -> dict[str, Any]:
         """Everything in :meth:`to_polars` and how it was made, as JSON holds it."""
         convergence = self.convergence
         return {
             "attributes": list(self.names),
             "method": self.method,
             "about": self.about,
-            "level": level,
+            "level": self._level(level),
             "given": list(as_names(given)),
             "rows": self.rows,
             "weighted": self.weighted,
@@ -222,6 +221,63 @@ class Estimate(Reconstruction, Tabular):
             },
             "cells": json_rows(self.to_polars(level=level, given=given)),
         }
+
+    def to_bytes(self, format: str, *, level: float | None = None, given: Sequence[str] = ()) -> bytes:
+        """The content of a file in this format: csv, json or parquet."""
+        frame = partial(self.to_polars, level=level, given=given)
+        return file_content(format, frame, partial(self.to_json, level=level, given=given))
+
+    def save(
+        self,
+        path: str | Path,
+        *,
+        format: str | None = None,
+        level: float | None = None,
+        given: Sequence[str] = (),
+    ) -> None:
+        """Write the table to a file that does not exist yet: csv, json or parquet, by its ending if not said."""
+        write_new(path, self.to_bytes(format_of(path, format), level=level, given=given))
+
+    def grid(self, *, level: float | None = None, given: Sequence[str] = ()) -> Grid:
+        """The table as a chart draws it: counts, or with ``given`` shares within groups in percent."""
+        given = as_names(given)
+        shares = self.shares(given, level)
+        low, high = (shares.low, shares.high) if given else self.interval(level)
+        scale = 100.0 if given else 1.0
+        return Grid(
+            names=self.names,
+            labels=tuple(label_texts(labels) for labels in self.labels),
+            estimate=scale * (shares.shares if given else self.counts),
+            standard_error=scale * (shares.standard_errors if given else self.standard_errors),
+            low=scale * low,
+            high=scale * high,
+            share=shares.shares,
+            released=self.channel.collapse(self.released),
+            flags=self._flags(level, shares).to_list(),
+            measure=f"% of {' x '.join(given)}" if given else "people",
+            level=self._level(level),
+            caption=self.caption(level, given=given),
+        )
+
+    def chart(
+        self, kind: str | None = None, *, level: float | None = None, given: Sequence[str] = ()
+    ) -> altair.TopLevelMixin:
+        """An Altair chart: ``bars`` with error bars (one or two attributes), or a ``heat`` map (two or three).
+
+        With ``given`` it shows shares in percent instead of counts.
+        """
+        from .charts import crosstab_chart
+
+        return crosstab_chart(self.grid(level=level, given=given), kind)
+
+    def caption(self, level: float | None = None, *, given: Sequence[str] = ()) -> str:
+        """What the numbers are, in one line; with ``given`` they are shares within groups."""
+        numbers = f"shares within {' x '.join(as_names(given))}" if given else "counts"
+        return (
+            f"{'weighted ' if self.weighted else ''}{numbers} from {self.rows:,} released rows; "
+            f"{self.method}: {METHODS[self.method].summary}; "
+            f"{percent(self._level(level))}% intervals about {ABOUT[self.about]}"
+        )
 
     def __str__(self) -> str:
         return f"{' x '.join(self.names)}, {self.counts.size:,} cells; {self.caption()}"

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,14 +14,16 @@ import polars as pl
 from .._errors import InputError
 from .._estimate import Measure, Quantile, Quantity, cramers_v
 from .._progress import Progress
+from .columns import Columns, free_names
 from .estimate import Estimate
-from .tabular import Tabular, free_names, json_rows
+from .records import Pair
+from .tabular import Tabular, json_rows
 
 if TYPE_CHECKING:
     import altair
 
 SMALL = 4.0
-"""A group whose size is below so many of its standard errors: nothing said of the people in it is worth much."""
+"""A group with fewer people than this many standard errors of their number is small: its statistics say little."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 TableOf = Callable[..., Estimate]
@@ -29,7 +32,7 @@ TableOf = Callable[..., Estimate]
 
 @dataclass(frozen=True)
 class Description(Tabular):
-    """Mean, deviation, sum and quantiles of numeric attributes, one row each; ``rows`` also hold the groups."""
+    """Mean, deviation, sum and quantiles of numeric attributes, one row each, within each group of ``by``."""
 
     method: str
     about: str
@@ -38,11 +41,15 @@ class Description(Tabular):
     caption: str
     frame: pl.DataFrame = field(repr=False)
 
-    def to_polars(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
+    def columns(self) -> Columns:
+        """The names of the columns that hold numbers."""
+        return Columns.of("value", self.level)
+
+    def to_polars(self) -> pl.DataFrame:
         """Columns: the groups, attribute, statistic, value, std_error, limits and a flag where a group is small."""
         return self.frame
 
-    def to_json(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The table and how it was made."""
         return {
             "method": self.method,
@@ -56,9 +63,8 @@ class Description(Tabular):
 def describe(table_of: TableOf, attributes: Sequence[str], by: Sequence[str], level: float) -> Description:
     """Statistics of ``attributes`` (numeric ones), within each group of ``by``."""
     rows: list[dict[str, Any]] = []
-    percent = f"{100 * level:g}"
-    taken = ("attribute", "statistic", "value", "std_error", f"low_{percent}", f"high_{percent}", "flag")
-    columns = free_names(by, taken)
+    names = Columns.of("value", level)
+    groups_by = free_names(by, ("attribute", "statistic", *names, "flag"))
     for name in attributes:
         if name in by:
             raise InputError(f"'{name}' cannot be described by itself; leave it out of one of both.")
@@ -68,31 +74,27 @@ def describe(table_of: TableOf, attributes: Sequence[str], by: Sequence[str], le
             where = dict(group)
             people = table.count(where)
             small = people.value < SMALL * people.standard_error
-            statistics: dict[str, Quantity | Quantile] = {
-                "mean": table.mean(name, where),
-                "deviation": table.deviation(name, where),
-                "sum": table.sum(name, where),
-            }
-            for q in QUANTILES:
-                statistics[f"quantile_{q:g}"] = table.quantile(name, q, where)
-            for statistic, found in statistics.items():
-                low, high = found.interval(level)
+            for statistic, number in _statistics(table, name, where).items():
+                low, high = number.interval(level)
                 rows.append(
-                    {columns[n]: None if label is None else str(label) for n, label in group}
-                    | {
-                        "attribute": name,
-                        "statistic": statistic,
-                        "value": found.value,
-                        "std_error": found.standard_error,
-                        f"low_{percent}": low,
-                        f"high_{percent}": high,
-                        "flag": "small group" if small else None,
-                    }
+                    {groups_by[n]: None if label is None else str(label) for n, label in group}
+                    | {"attribute": name, "statistic": statistic}
+                    | dict(zip(names, (number.value, number.standard_error, low, high)))
+                    | {"flag": "small group" if small else None}
                 )
     frame = pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"flag": pl.String})
     return Description(
-        table.method, table.about, level, tuple(columns.values()), table.caption(level), frame.fill_nan(None)
+        table.method, table.about, level, tuple(groups_by.values()), table.caption(level), frame.fill_nan(None)
     )
+
+
+def _statistics(table: Estimate, name: str, where: dict[str, Any]) -> dict[str, Quantity | Quantile]:
+    """Everything that is said about one attribute in one group."""
+    return {
+        "mean": table.mean(name, where),
+        "deviation": table.deviation(name, where),
+        "sum": table.sum(name, where),
+    } | {f"quantile_{q:g}": table.quantile(name, q, where) for q in QUANTILES}
 
 
 @dataclass(frozen=True)
@@ -101,19 +103,34 @@ class Correlations(Tabular):
 
     names: tuple[str, ...]
     level: float
-    frame: pl.DataFrame = field(repr=False)
+    pairs: tuple[Pair, ...] = field(repr=False)
 
-    def to_polars(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
+    def columns(self) -> Columns:
+        """The names of the columns that hold numbers."""
+        return Columns.of("value", self.level)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The table in polars."""
+        names = self.columns()
+        rows = [
+            {"first": pair.first, "second": pair.second, "measure": pair.measure}
+            | dict(zip(names, (pair.value, pair.standard_error, pair.low, pair.high)))
+            for pair in self.pairs
+        ]
+        return pl.DataFrame(rows).fill_nan(None)
+
+    def to_polars(self) -> pl.DataFrame:
         """Columns: first, second, measure, value, std_error and limits; one row per pair."""
         return self.frame
 
-    def to_json(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The table and how it was made."""
         return {"attributes": list(self.names), "level": self.level, "pairs": json_rows(self.frame)}
 
-    def matrix(self) -> list[list[float]]:
-        """All values as a symmetric matrix with ones on the diagonal."""
-        values = {(row["first"], row["second"]): row["value"] for row in self.frame.to_dicts()}
+    def matrix(self) -> list[list[float | None]]:
+        """All values as a symmetric matrix with ones on the diagonal; None where nothing can be said."""
+        values = {(pair.first, pair.second): None if math.isnan(pair.value) else pair.value for pair in self.pairs}
         values |= {(second, first): value for (first, second), value in values.items()}
         return [[1.0 if a == b else values[a, b] for b in self.names] for a in self.names]
 
@@ -121,35 +138,25 @@ class Correlations(Tabular):
         """A heat map of the matrix."""
         from .charts import correlation_chart
 
-        return correlation_chart(self.frame, "Pearson's correlation of numeric attributes, Cramer's V of all others")
+        return correlation_chart(self.pairs, self.level)
 
 
 def correlate(table_of: TableOf, numeric: dict[str, bool], level: float, progress: Progress) -> Correlations:
     """All pairs of the attributes in ``numeric``, which says of each whether its values are numbers."""
     if len(numeric) < 2:
         raise InputError("A correlation matrix needs at least two attributes.")
-    pairs = list(itertools.combinations(numeric, 2))
-    rows = []
-    percent = f"{100 * level:g}"
-    for done, (first, second) in enumerate(pairs):
+    names = list(itertools.combinations(numeric, 2))
+    pairs = []
+    for done, (first, second) in enumerate(names):
         table = table_of(first, second)
         both = numeric[first] and numeric[second]
-        found: Quantity | Measure
+        number: Quantity | Measure
         try:
-            found = table.correlation(first, second) if both else cramers_v(table)
+            number = table.correlation(first, second) if both else cramers_v(table)
         except InputError:  # nothing can be said of this pair; the others are not to blame
-            found = Measure(math.nan, math.nan)
-        low, high = found.interval(level) if math.isfinite(found.value) else (math.nan, math.nan)
-        rows.append(
-            {
-                "first": first,
-                "second": second,
-                "measure": "correlation" if both else "cramers_v",
-                "value": found.value,
-                "std_error": found.standard_error,
-                f"low_{percent}": low,
-                f"high_{percent}": high,
-            }
-        )
-        progress("correlating", (done + 1) / len(pairs))
-    return Correlations(tuple(numeric), level, pl.DataFrame(rows).fill_nan(None))
+            number = Measure(math.nan, math.nan)
+        low, high = number.interval(level) if math.isfinite(number.value) else (math.nan, math.nan)
+        measure = "correlation" if both else "cramers_v"
+        pairs.append(Pair(first, second, measure, number.value, number.standard_error, low, high))
+        progress("correlating", (done + 1) / len(names))
+    return Correlations(tuple(numeric), level, tuple(pairs))

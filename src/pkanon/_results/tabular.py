@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,56 +26,57 @@ FORMATS = ("csv", "json", "parquet")
 
 
 class Tabular(ABC):
-    """Something that is a table with one row per result. Arguments are those of ``to_polars``."""
+    """A result that is a table with one row per number."""
 
     @abstractmethod
-    def to_polars(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """The table in polars."""
 
     @abstractmethod
-    def to_json(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The table and how it was made, as JSON holds it."""
 
-    def to_pandas(self, *args: Any, **kwargs: Any) -> pandas.DataFrame:
+    def to_pandas(self) -> pandas.DataFrame:
         """As :meth:`to_polars`, in pandas."""
-        return as_kind(self.to_polars(*args, **kwargs), "pandas")
+        return as_kind(self.to_polars(), "pandas")
 
-    def to_arrow(self, *args: Any, **kwargs: Any) -> pyarrow.Table:
+    def to_arrow(self) -> pyarrow.Table:
         """As :meth:`to_polars`, in pyarrow."""
-        return as_kind(self.to_polars(*args, **kwargs), "pyarrow")
+        return as_kind(self.to_polars(), "pyarrow")
+
+    def to_bytes(self, format: str) -> bytes:
+        """The content of a file in this format: csv, json or parquet."""
+        return file_content(format, self.to_polars, self.to_json)
+
+    def save(self, path: str | Path, *, format: str | None = None) -> None:
+        """Write the table to a file that does not exist yet: csv, json or parquet, by its ending if not said."""
+        write_new(path, self.to_bytes(format_of(path, format)))
 
     def __str__(self) -> str:
         with pl.Config(tbl_rows=60, tbl_cols=20, tbl_hide_dataframe_shape=True, tbl_width_chars=160):
             return str(self.to_polars())
 
-    def save(self, path: str | Path, *, format: str | None = None, **kwargs: Any) -> None:
-        """Write the table to a file that does not exist yet: csv, json or parquet, by its ending if not said."""
-        chosen = format or Path(path).suffix.removeprefix(".").lower()
-        if chosen not in FORMATS:
-            raise InputError(f"{path}: results are written as .csv, .json or .parquet; say which one.")
-        write_new(path, self.to_bytes(chosen, **kwargs))
 
-    def to_bytes(self, format: str, **kwargs: Any) -> bytes:
-        """The content of a file in this format."""
-        if format == "json":
-            return (json.dumps(self.to_json(**kwargs), indent=1, ensure_ascii=False) + "\n").encode()
-        frame = self.to_polars(**kwargs)
-        if format == "csv":
-            return frame.write_csv().encode()
-        buffer = io.BytesIO()
-        frame.write_parquet(buffer)
-        return buffer.getvalue()
-
-
-def free_names(names: Iterable[str], taken: Collection[str]) -> dict[str, str]:
-    """Names of columns that do not collide with those of results: an underscore is added where they would."""
-    chosen: dict[str, str] = {}
-    for name in names:
-        free = name
-        while free in taken or free in chosen.values():
-            free += "_"
-        chosen[name] = free
+def format_of(path: str | Path, format: str | None) -> str:
+    """The format of a file: ``format``, or else its ending."""
+    chosen = format or Path(path).suffix.removeprefix(".").lower()
+    if chosen not in FORMATS:
+        raise InputError(f"{path}: results are written as .csv, .json or .parquet; say which one.")
     return chosen
+
+
+def file_content(format: str, frame: Callable[[], pl.DataFrame], data: Callable[[], Mapping[str, Any]]) -> bytes:
+    """The content of a file: JSON of ``data``, or ``frame`` as CSV or Parquet. Only the one that is asked for is made."""
+    match format:
+        case "json":
+            return (json.dumps(data(), indent=1, ensure_ascii=False) + "\n").encode()
+        case "csv":
+            return frame().write_csv().encode()
+        case "parquet":
+            buffer = io.BytesIO()
+            frame().write_parquet(buffer)
+            return buffer.getvalue()
+    raise InputError(f"Results are written as csv, json or parquet, not as '{format}'.")
 
 
 def json_rows(frame: pl.DataFrame) -> list[dict[str, Any]]:

@@ -7,10 +7,12 @@ import subprocess
 import sys
 
 import altair as alt
+import numpy as np
 import polars as pl
 import pytest
 
 import pkanon as pk
+from pkanon._results import Grid, Pair
 from pkanon._results.charts import correlation_chart, crosstab_chart, save_chart
 from pkanon._results.charts.bars import COLOURS
 
@@ -65,22 +67,28 @@ def cells(chart):
     return max(chart.to_dict()["datasets"].values(), key=len)
 
 
-def frame_of(values, *, low=None, flag=None, name="edu"):
-    """A frame like ``Estimate.to_polars()``, with chosen numbers."""
-    count = len(values)
-    return pl.DataFrame(
-        {
-            name: [f"v{i}" for i in range(count)],
-            "estimate": values,
-            "std_error": [2.0] * count,
-            "low_95": low or [value - 4 for value in values],
-            "high_95": [value + 4 for value in values],
-            "proportion": [0.1] * count,
-            "released": [5.0] * count,
-            "flag": flag or [None] * count,
-        },
-        schema_overrides={"flag": pl.String},
+def grid_of(values, *, labels=None, names=("edu",), low=None, flags=None, caption=""):
+    """What a chart draws, with chosen numbers; ``labels`` of each axis."""
+    labels = labels or [[f"v{i}" for i in range(len(values))]]
+    estimate = np.array(values, float).reshape([len(axis) for axis in labels])
+    return Grid(
+        names=tuple(names),
+        labels=tuple(map(tuple, labels)),
+        estimate=estimate,
+        standard_error=np.full_like(estimate, 2.0),
+        low=estimate - 4 if low is None else np.array(low).reshape(estimate.shape),
+        high=estimate + 4,
+        share=np.full_like(estimate, 0.1),
+        released=np.full_like(estimate, 5.0),
+        flags=flags or [None] * estimate.size,
+        measure="people",
+        level=0.95,
+        caption=caption,
     )
+
+
+def numbered(count):
+    return [str(i) for i in range(count)]
 
 
 def test_one_attribute_gives_bars_with_error_bars_and_a_zero_line(made):
@@ -96,8 +104,8 @@ def test_one_attribute_gives_bars_with_error_bars_and_a_zero_line(made):
 
 def test_many_short_labels_stand_and_long_ones_lie(made):
     assert parts(made.crosstab("age").chart())[0]["encoding"]["x"]["field"] == "a0"
-    long = frame_of([100.0] * 20).with_columns(edu=pl.col("edu") + " and more words than fit below a bar")
-    assert parts(crosstab_chart(long, ["edu"], None, ""))[0]["encoding"]["y"]["field"] == "a0"
+    long = grid_of([100.0] * 20, labels=[[f"v{i} and more words than fit below a bar" for i in range(20)]])
+    assert parts(crosstab_chart(long, None))[0]["encoding"]["y"]["field"] == "a0"
 
 
 def test_two_attributes_are_grouped_and_coloured_by_the_smaller(made):
@@ -129,44 +137,51 @@ def test_three_attributes_have_a_panel_per_value_of_the_smallest(made):
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 7])
 def test_panels_fill_every_line(count):
-    frame = frame_of([50.0] * count * 81)
-    frame = frame.with_columns(
-        a=pl.int_range(count * 81) // 81, b=pl.int_range(count * 81) // 9 % 9, c=pl.int_range(count * 81) % 9
-    ).drop("edu")
-    assert count % crosstab_chart(frame, ["a", "b", "c"], None, "").to_dict()["columns"] == 0
+    labels = [numbered(count), numbered(9), numbered(9)]
+    grid = grid_of([50.0] * count * 81, names="abc", labels=labels)
+    assert count % crosstab_chart(grid, None).to_dict()["columns"] == 0
+
+
+def table_of(*attributes):
+    """A released table of these attributes, in which everything is kept."""
+    schema = pk.Schema(attributes)
+    plan = pk.Plan(schema, tuple(pk.Retention(unit, replace=0) for unit in schema.units), records=2)
+    row = {attribute.name: [next(attribute.labels())] * 2 for attribute in attributes}
+    return pk.release(pl.DataFrame(row), plan, randomness=pk.Seeded(1)).crosstab(*row)
 
 
 def test_values_that_are_no_texts_keep_their_order():
-    frame = frame_of([1.0, 2.0, 3.0]).with_columns(edu=pl.Series([True, False, None]))
-    chart = crosstab_chart(frame, ["edu"], None, "")
+    chart = table_of(pk.Attribute("x", [True, False], missing="value")).chart()
     assert order(parts(chart)[0]["encoding"]["y"]) == ["true", "false", "(missing)"]
+    chart = table_of(pk.Attribute("x", [10, 9, 2.5])).chart()
+    assert order(parts(chart)[0]["encoding"]["y"]) == ["10.0", "9.0", "2.5"]
 
 
 def test_a_label_named_like_the_missing_value_stays_apart():
-    frame = frame_of([1.0, 2.0]).with_columns(edu=pl.Series(["(missing)", None]))
-    assert [row["a0"] for row in cells(crosstab_chart(frame, ["edu"], None, ""))] == ["(missing)", "(no value)"]
+    table = table_of(pk.Attribute("x", ["(missing)", "b"], missing="value"))
+    assert [row["a0"] for row in cells(table.chart())] == ["(missing)", "b", "(no value)"]
 
 
-def test_an_attribute_named_like_a_limit_is_not_taken_for_one():
-    frame = frame_of([9.0, 8.0], name="low_income")
-    assert [row["low"] for row in cells(crosstab_chart(frame, ["low_income"], None, ""))] == [5.0, 4.0]
+def test_an_attribute_named_like_a_column_of_results_is_not_taken_for_one(made):
+    table = table_of(pk.Attribute("low_95", ["a", "b"]), pk.Attribute("estimate", ["c", "d"]))
+    rows = cells(table.chart())
+    assert [(row["a0"], row["a1"]) for row in rows] == [("a", "c"), ("a", "d"), ("b", "c"), ("b", "d")]
+    assert [row["estimate"] for row in rows] == [2.0, 0.0, 0.0, 0.0]
 
 
 def test_bars_that_cannot_be_told_from_zero_are_paler_and_the_legend_says_so():
-    clear = parts(crosstab_chart(frame_of([50.0, 60.0]), ["edu"], None, ""))[0]["encoding"]
+    clear = parts(crosstab_chart(grid_of([50.0, 60.0]), None))[0]["encoding"]
     assert clear["opacity"] == {"value": 1}
-    chart = crosstab_chart(frame_of([50.0, -3.0], flag=[None, "near zero, predicted error"]), ["edu"], None, "")
+    chart = crosstab_chart(grid_of([50.0, -3.0], flags=[None, "near zero, predicted error"]), None)
     opacity = parts(chart)[0]["encoding"]["opacity"]
     assert opacity["scale"]["range"][1] < opacity["scale"]["range"][0]
     assert opacity["scale"]["domain"][1] == cells(chart)[1]["status"] == "cannot be told from zero"
 
 
 def test_a_negative_estimate_is_drawn_below_zero_and_has_the_colour_of_zero():
-    frame = frame_of([50.0, -3.0, 10.0, 7.0]).with_columns(
-        sex=pl.Series(["M", "F"] * 2), edu=pl.Series(["a", "a", "b", "b"])
-    )
-    assert [row["estimate"] for row in cells(crosstab_chart(frame, ["edu", "sex"], "bars", ""))][1] == -3.0
-    scale = parts(crosstab_chart(frame, ["edu", "sex"], "heat", ""))[0]["encoding"]["color"]["scale"]
+    grid = grid_of([50.0, -3.0, 10.0, 7.0], names=("edu", "sex"), labels=["ab", "MF"])
+    assert [row["estimate"] for row in cells(crosstab_chart(grid, "bars"))][1] == -3.0
+    scale = parts(crosstab_chart(grid, "heat"))[0]["encoding"]["color"]["scale"]
     assert (scale["domain"], scale["clamp"]) == ([0, 50.0], True)
 
 
@@ -178,16 +193,16 @@ def test_cells_that_cannot_occur_are_crossed_out(made):
 
 
 def test_infinite_and_absent_numbers_do_not_spoil_the_file(tmp_path):
-    frame = frame_of([50.0, float("inf")], low=[None, float("-inf")])
-    save_chart(crosstab_chart(frame, ["edu"], None, ""), tmp_path / "a.json")
+    grid = grid_of([50.0, float("inf")], low=[float("nan"), float("-inf")])
+    save_chart(crosstab_chart(grid, None), tmp_path / "a.json")
     text = (tmp_path / "a.json").read_text()
     assert not re.search("Infinity|NaN", text)
-    save_chart(crosstab_chart(frame, ["edu"], None, ""), tmp_path / "a.png")
+    save_chart(crosstab_chart(grid, None), tmp_path / "a.png")
 
 
 def test_the_caption_wraps_without_losing_a_word(made):
     words = "a caption that goes on " * 30
-    lines = crosstab_chart(frame_of([1.0, 2.0]), ["edu"], None, words).to_dict()["title"]["subtitle"]
+    lines = crosstab_chart(grid_of([1.0, 2.0], caption=words), None).to_dict()["title"]["subtitle"]
     assert len(lines) > 3
     assert " ".join(lines).lower() == words.strip()
 
@@ -217,23 +232,23 @@ def test_tooltips_have_everything(made):
 )
 def test_what_does_not_fit_is_refused(names, kind, message):
     with pytest.raises(pk.InputError, match=re.escape(message)):
-        crosstab_chart(frame_of([1.0]), names, kind, "")
+        crosstab_chart(grid_of([1.0], names=names, labels=[["x"]] * len(names)), kind)
 
 
 def test_too_many_cells_or_colours_are_refused():
     with pytest.raises(pk.InputError, match=r"at most 5,000 cells, and this table has 5,001; tabulate fewer"):
-        crosstab_chart(frame_of([1.0] * 5001), ["edu"], None, "")
-    square = frame_of([1.0] * 64).with_columns(a=pl.int_range(64) // 8, b=pl.int_range(64) % 8)
+        crosstab_chart(grid_of([1.0] * 5001), None)
+    square = grid_of([1.0] * 64, names="ab", labels=[numbered(8), numbered(8)])
     with pytest.raises(pk.InputError, match="ask for the kind 'heat'"):
-        crosstab_chart(square.drop("edu"), ["a", "b"], "bars", "")
+        crosstab_chart(square, "bars")
 
 
 def test_the_largest_charts_can_be_drawn(tmp_path):
     """Long orders once overflowed the stack of the drawing engine."""
-    wide = frame_of([float(i % 50) for i in range(5000)])
-    save_chart(crosstab_chart(wide, ["edu"], None, ""), tmp_path / "bars.svg")
-    flat = wide.with_columns(a=pl.int_range(5000) // 2500, b=pl.int_range(5000) % 2500).drop("edu")
-    save_chart(crosstab_chart(flat, ["a", "b"], None, ""), tmp_path / "heat.svg")
+    values = [float(i % 50) for i in range(5000)]
+    save_chart(crosstab_chart(grid_of(values), None), tmp_path / "bars.svg")
+    flat = grid_of(values, names="ab", labels=[numbered(2), numbered(2500)])
+    save_chart(crosstab_chart(flat, None), tmp_path / "heat.svg")
 
 
 def test_nothing_changes_for_the_rest_of_the_process(made, tmp_path):
@@ -246,25 +261,15 @@ def test_nothing_changes_for_the_rest_of_the_process(made, tmp_path):
 
 
 def pairs(names, value=0.25, measure="correlation"):
-    return pl.DataFrame(
-        [
-            {
-                "first": first,
-                "second": second,
-                "value": value,
-                "std_error": 0.01,
-                "measure": measure,
-                "low_95": value - 0.02,
-                "high_95": value + 0.02,
-            }
-            for i, first in enumerate(names)
-            for second in names[i + 1 :]
-        ]
-    )
+    return [
+        Pair(first, second, measure, value, 0.01, value - 0.02, value + 0.02)
+        for i, first in enumerate(names)
+        for second in names[i + 1 :]
+    ]
 
 
 def test_correlations_are_symmetric_on_a_fixed_scale():
-    chart = correlation_chart(pairs(["sex", "a.b", "age"]), "")
+    chart = correlation_chart(pairs(["sex", "a.b", "age"]), 0.9)
     assert len(cells(chart)) == 6
     assert {(row["first"], row["second"]) for row in cells(chart)} == {
         (row["second"], row["first"]) for row in cells(chart)
@@ -272,18 +277,19 @@ def test_correlations_are_symmetric_on_a_fixed_scale():
     rect = parts(chart)[1]["encoding"]
     assert rect["color"]["scale"]["domain"] == [-1, 1]
     assert order(rect["x"]) == order(rect["y"]) == ["sex", "a.b", "age"]
-    assert len(cells(correlation_chart(pl.concat([pairs(["a", "b"]), pairs(["b", "a"])]), ""))) == 2
+    titles = [entry["title"] for entry in parts(chart)[0]["encoding"]["tooltip"]]
+    assert titles[-2:] == ["90% interval from", "90% interval to"]
 
 
 def test_values_are_printed_for_up_to_fifteen_attributes():
-    assert "text" in marks(correlation_chart(pairs([f"n{i}" for i in range(15)]), ""))
-    assert "text" not in marks(correlation_chart(pairs([f"n{i}" for i in range(16)]), ""))
+    assert "text" in marks(correlation_chart(pairs([f"n{i}" for i in range(15)]), 0.95))
+    assert "text" not in marks(correlation_chart(pairs([f"n{i}" for i in range(16)]), 0.95))
 
 
 def test_cramers_v_is_marked_and_an_undefined_value_is_left_blank(tmp_path):
-    chart = correlation_chart(pairs(["a", "b"], 0.31, "cramers_v"), "")
+    chart = correlation_chart(pairs(["a", "b"], 0.31, "cramers_v"), 0.95)
     assert {(row["text"], row["measure"]) for row in cells(chart)} == {("V 0.31", "Cramer's V")}
-    undefined = correlation_chart(pairs(["a", "b"], float("nan")), "")
+    undefined = correlation_chart(pairs(["a", "b"], float("nan")), 0.95)
     assert {(row["text"], row["value"]) for row in cells(undefined)} == {("", None)}
     save_chart(undefined, tmp_path / "a.png")
 
@@ -369,7 +375,7 @@ def test_a_failing_disk_leaves_nothing_behind(made, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("package", ["altair", "vl_convert"])
-def test_an_absent_package_is_told_by_what_to_install(package, tmp_path):
+def test_an_absent_package_is_reported_with_what_to_install(package, tmp_path):
     program = f"""
 import sys
 sys.modules["{package}"] = None

@@ -1,14 +1,24 @@
-"""Pictures of results. Nothing is estimated here: numbers come in finished, charts and files go out.
+"""Pictures of results. Nothing is estimated here: records with finished numbers come in, charts and files go out.
 
-charts.py  which kind fits a table;  bars.py, heat.py  the kinds;  correlation.py, tradeoff.py  charts of their own
-cells.py   what all charts share: the cells of a table, axes, colours, headings;  saving.py  a chart as a file
+crosstab.py    a reconstructed table: which kind fits it;  bars.py, heat.py  the kinds
+correlation.py how strongly pairs of attributes go together;  tradeoff.py  what privacy costs
+cells.py       the cells of a table as altair needs them;  style.py  axes, legends, headings and colours of all charts
+saving.py      a chart as a PNG, SVG, HTML or JSON file
+
+No chart changes anything for the rest of the process (renderers, themes, limits on rows): the rows are part of the chart.
 """
 
-from .charts import crosstab_chart  # first: it says what to install where altair is missing
+from ..._errors import EnvironmentFailure
 
-from .cells import INK, PALE_INK, axis, dots, heading, legend, panel, powers  # isort: skip
+try:
+    import altair  # noqa: F401  imported here so that a missing package is reported with the extra to install
+except ImportError:
+    raise EnvironmentFailure("Charts need the package altair; install pkanon[charts].") from None
+
 from .correlation import correlation_chart
+from .crosstab import crosstab_chart
 from .saving import save_chart
+from .style import INK, PALE_INK, axis, dots, heading, legend, panel, powers
 from .tradeoff import tradeoff_chart
 
 __all__ = [

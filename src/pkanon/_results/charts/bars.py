@@ -11,7 +11,8 @@ from typing import Any
 
 import altair as alt
 
-from .cells import CLEAR, COUNT, INK, NEAR, Cells, Chart, axis, heading, legend, order
+from .cells import CLEAR, NEAR, Cells
+from .style import COUNT, INK, Chart, axis, heading, legend, order
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 """Okabe and Ito's, told apart with any kind of colour vision; the first neighbours also differ in grey."""
@@ -93,7 +94,7 @@ def _layout(cells: Cells, main: int, groups: int) -> tuple[bool, float]:
 def _colour(cells: Cells, group: int | None) -> Any:
     if group is None:
         return alt.value(COLOURS[0])
-    labels = cells.labels[group]
+    labels = list(cells.labels[group])
     return alt.Color(
         field=f"a{group}",
         type="nominal",

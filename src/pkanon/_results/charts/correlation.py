@@ -1,33 +1,31 @@
 """How strongly pairs of attributes go together: a symmetric heat map.
 
 Correlations have a sign, Cramer's V has none; both share one scale from -1 to 1, so that equal colours mean equal
-strength in every chart. The diagonal stays empty unless it is given: an attribute says everything about itself.
+strength in every chart. The diagonal stays empty: an attribute says everything about itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
-import polars as pl
 
-from .cells import GRID, INK, Chart, axis, finite, heading, legend, order
+from ..columns import interval_title
+from ..records import Pair
+from .style import GRID, INK, Chart, axis, finite, heading, legend, order
 
 PRINTED = 15
-"""Up to so many attributes the values are printed."""
+"""With more attributes than this the values are not printed."""
 _EXTENT = 620
 """Pixels that a side aims at when they are not."""
 MEASURES = {"correlation": "correlation", "cramers_v": "Cramer's V"}
 
 
-def correlation_chart(frame: pl.DataFrame, caption: str) -> Chart:
-    """A heat map of ``first``, ``second``, ``value``, ``std_error``, ``measure`` and the limits of an interval.
-
-    A pair may be given once or in both orders; attributes stand in the order in which they come.
-    """
-    low, high = (next(name for name in frame.columns if name.startswith(start)) for start in ("low_", "high_"))
-    names = list(dict.fromkeys([*frame["first"].to_list(), *frame["second"].to_list()]))
-    rows = _mirrored([_row(row, low, high) for row in frame.to_dicts()])
+def correlation_chart(pairs: Sequence[Pair], level: float) -> Chart:
+    """A heat map of pairs of attributes, each of them listed once; attributes stand in the order in which they come."""
+    names = list(dict.fromkeys([*(pair.first for pair in pairs), *(pair.second for pair in pairs)]))
+    rows = [row for pair in pairs for row in _rows(pair)]
     printed = len(names) <= PRINTED
     step = 48 if printed else max(8, round(_EXTENT / len(names)))
     side = step * len(names)
@@ -40,8 +38,8 @@ def correlation_chart(frame: pl.DataFrame, caption: str) -> Chart:
         ("measure", "measure", {"type": "nominal"}),
         ("value", "value", number),
         ("std_error", "standard error", number),
-        ("low", f"{low.removeprefix('low_')}% interval from", number),
-        ("high", f"{low.removeprefix('low_')}% interval to", number),
+        ("low", f"{interval_title(level)} from", number),
+        ("high", f"{interval_title(level)} to", number),
     ]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X(field="first", type="nominal", **order(names), axis=axis(**labels, labelAngle=-45), title=None),
@@ -67,29 +65,23 @@ def correlation_chart(frame: pl.DataFrame, caption: str) -> Chart:
             layers.append(written)
     unsigned = any(row["measure"] == MEASURES["cramers_v"] for row in rows)
     notes = ["V: Cramer's V, which has no sign."] if unsigned and printed else []
+    caption = "Pearson's correlation of numeric attributes, Cramer's V of all others"
     title = heading("How strongly attributes go together", caption, notes, side + 100)
     return alt.layer(*layers).properties(width=side, height=side, title=title, view=alt.ViewBackground(stroke=None))
 
 
-def _row(row: dict[str, Any], low: str, high: str) -> dict[str, Any]:
-    value, measure = finite(row["value"]), row["measure"]
+def _rows(pair: Pair) -> list[dict[str, Any]]:
+    """A pair in both orders."""
+    value, error = finite(pair.value), finite(pair.standard_error)
     # a minus sign is as wide as a plus, a hyphen is not
     text = "" if value is None else f"{value:.2f}".replace("-", "−")
-    error = finite(row["std_error"])
-    return {
-        "first": str(row["first"]),
-        "second": str(row["second"]),
-        "measure": MEASURES.get(measure, measure),
+    row = {
+        "measure": MEASURES[pair.measure],
         "value": value,
-        "std_error": finite(row["std_error"]),
-        "low": finite(row[low]),
-        "high": finite(row[high]),
-        "text": f"V {text}" if text and measure == "cramers_v" else text,
+        "std_error": error,
+        "low": finite(pair.low),
+        "high": finite(pair.high),
+        "text": f"V {text}" if text and pair.measure == "cramers_v" else text,
         "error_text": "" if error is None or not text else f"± {error:.2f}",
     }
-
-
-def _mirrored(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    given = {(row["first"], row["second"]) for row in rows}
-    other = ({**row, "first": row["second"], "second": row["first"]} for row in rows)
-    return rows + [row for row in other if (row["first"], row["second"]) not in given]
+    return [{"first": a, "second": b} | row for a, b in ((pair.first, pair.second), (pair.second, pair.first))]

@@ -1,33 +1,16 @@
-"""The charts of this package: which kind fits a table, and what is refused.
+"""The chart of a reconstructed table: bars with error bars, or a heat map that shows its errors.
 
-    crosstab_chart      a reconstructed table: bars with error bars, or a heat map that shows its errors
-    correlation_chart   how strongly pairs of attributes go together
-    save_chart          a chart as a PNG, SVG, HTML or JSON file
-
-No chart changes anything for the rest of the process (renderers, themes, limits on rows): the rows are
-part of the chart.
+Here is decided which kind fits a table, and what is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import polars as pl
-
-from ..._errors import EnvironmentFailure, InputError
-
-try:
-    import altair  # noqa: F401  asked first, so that its absence is told by what to install
-except ImportError:
-    raise EnvironmentFailure("Charts need the package altair; install pkanon[charts].") from None
-
+from ..._errors import InputError
+from ..records import Grid
 from .bars import COLOURS, bars
-from .cells import Cells, Chart
-from .correlation import correlation_chart
+from .cells import Cells
 from .heat import heat
-from .saving import save_chart
-
-__all__ = ["correlation_chart", "crosstab_chart", "save_chart"]
+from .style import Chart
 
 KINDS = {"bars": (1, 2), "heat": (2, 3)}
 """How many attributes each kind can show."""
@@ -36,28 +19,24 @@ GROUPED_CELLS, GROUPS = 60, 6
 """Two attributes are shown as bars up to here; beyond, bars are too thin or colours too many to compare."""
 
 
-def crosstab_chart(
-    frame: pl.DataFrame, names: Sequence[str], kind: str | None, caption: str, measure: str = "people"
-) -> Chart:
-    """A chart of ``Estimate.to_polars()``; ``names`` are its attributes, ``kind`` is None, ``bars`` or ``heat``.
-
-    ``measure`` is what its column ``estimate`` counts.
-    """
-    _check(len(names), kind)
-    if frame.height > MAX_CELLS:
+def crosstab_chart(grid: Grid, kind: str | None) -> Chart:
+    """A chart of a table; ``kind`` is None for what fits, ``bars`` or ``heat``."""
+    _check(len(grid.names), kind)
+    if grid.estimate.size > MAX_CELLS:
         raise InputError(
-            f"A chart shows at most {MAX_CELLS:,} cells, and this table has {frame.height:,}; "
+            f"A chart shows at most {MAX_CELLS:,} cells, and this table has {grid.estimate.size:,}; "
             "tabulate fewer attributes, or coarser ones."
         )
-    cells = Cells.of(frame, names, measure)
+    cells = Cells.of(grid)
     if (kind or _fitting(cells)) == "heat":
-        return heat(cells, caption)
-    if len(names) == 2 and min(cells.sizes) > len(COLOURS):
+        return heat(cells, grid.caption)
+    if len(grid.names) == 2 and min(cells.sizes) > len(COLOURS):
+        first, second = grid.names
         raise InputError(
-            f"Bars can tell {len(COLOURS)} groups apart, and '{names[0]}' and '{names[1]}' "
+            f"Bars can tell {len(COLOURS)} groups apart, and '{first}' and '{second}' "
             "both have more values; ask for the kind 'heat'."
         )
-    return bars(cells, caption)
+    return bars(cells, grid.caption)
 
 
 def _check(attributes: int, kind: str | None) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 
 import altair as alt
 
-from .cells import CHARACTER, COUNT, INK, NEAR, PALE_INK, Cells, Chart, axis, heading, legend, order
+from .cells import NEAR, Cells
+from .style import CHARACTER, COUNT, INK, PALE_INK, Chart, axis, heading, legend, order
 
 PRINTED_CELLS = 100
 _EXTENT = 560
@@ -87,7 +88,7 @@ def _layers(base: alt.Chart, cells: Cells, step_x: float, step_y: float, *, prin
 
 
 def _columns(count: int, width: float) -> int:
-    """Panels side by side. They fill every line, as an empty place would have an axis without a panel."""
+    """How many panels stand side by side. The number divides ``count``: a place without a panel would still show an axis."""
     most = max(1, int(_PAGE / (width + 20)))
     return max(n for n in range(1, count + 1) if n <= most and count % n == 0)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict
 
 import altair as alt
-import polars as pl
 
-from .cells import INK, axis, heading, legend
+from ..records import Point
+from .style import INK, axis, heading, legend
 
 LINES = {
     # colours of Okabe and Ito, and dashes for readers without colours
@@ -18,25 +19,23 @@ LINES = {
 }
 
 
-def tradeoff_chart(frame: pl.DataFrame, tables: str) -> alt.HConcatChart:
-    """Two panels from the columns design, varied, k, records and l1."""
-    designs = [name for name in LINES if name in frame["design"].unique().to_list()]
+def tradeoff_chart(points: Sequence[Point], tables: str) -> alt.HConcatChart:
+    """Two panels: one where k is varied, one where the number of records is; ``tables`` names what was averaged."""
+    designs = [name for name in LINES if any(point.design == name for point in points)]
     panels = []
-    for varied, title in (("k", "k"), ("records", "records")):
-        part = frame.filter(pl.col("varied") == varied)
-        if part.is_empty():
+    for varied, fixed in (("k", "records"), ("records", "k")):
+        rows = [asdict(point) for point in points if point.varied == varied]
+        if not rows:
             continue
-        fixed = "records" if varied == "k" else "k"
-        rows = part.with_columns(x=pl.col(varied).cast(pl.Float64)).to_dicts()
         lines = (
             alt.Chart(alt.InlineData(values=rows))
             .mark_line(point=True, clip=True)
             .encode(
                 x=alt.X(
-                    field="x",
+                    field=varied,
                     type="quantitative",
                     scale=alt.Scale(type="log"),
-                    title=title,
+                    title=varied,
                     axis=axis(format="~s", tickCount=6, gridOpacity=0.5),
                 ),
                 y=alt.Y(
@@ -71,10 +70,10 @@ def tradeoff_chart(frame: pl.DataFrame, tables: str) -> alt.HConcatChart:
             .mark_rule(color=INK, strokeDash=[1, 2])
             .encode(y=alt.Y(field="y", type="quantitative"))
         )
-        value = part[fixed][0]
-        panels.append(alt.layer(lines, readable).properties(width=330, height=300, title=f"{fixed} = {value:,.0f}"))
+        head = f"{fixed} = {rows[0][fixed]:,.0f}"
+        panels.append(alt.layer(lines, readable).properties(width=330, height=300, title=head))
     short = tables if len(tables) <= 100 else "all tables of one and two attributes"
-    head: Any = heading(
+    title = heading(
         "What privacy costs", f"Predicted error, mean over {short}", ["Above 1 (dotted) nothing can be read."], 700
     )
-    return alt.hconcat(*panels).properties(title=head)
+    return alt.hconcat(*panels).properties(title=title)

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..._schema import MISSING_LABEL
+from ..columns import Columns, interval_title
 from ..tabular import Tabular, json_rows
 
 if TYPE_CHECKING:
@@ -26,37 +28,40 @@ class Answer(Tabular):
     estimates: tuple[str, ...]
     level: float = 0.95
 
-    def to_polars(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
+    def columns(self, name: str) -> Columns:
+        """The names of the columns of a number: the value of ``name``, its error and its limits."""
+        return Columns.named(name, self.level)
+
+    def to_polars(self) -> pl.DataFrame:
         """The answer as a polars DataFrame."""
         return self.frame
 
-    def to_json(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The answer and how it was made, as JSON holds it."""
         return {"sql": self.sql, "level": self.level, "notes": list(self.notes), "rows": json_rows(self.frame)}
 
     def rows_as_text(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows for people to read: each number as "value ± standard error", then its limits."""
-        suffixes = interval_suffixes(self.level)
         header: list[str] = []
         columns: list[list[str]] = []
-        skipped = {f"{name}_{end}" for name in self.estimates for end in ("std_error", *suffixes)}
+        skipped = {column for name in self.estimates for column in self.columns(name)} - set(self.estimates)
         for name in self.frame.columns:
             if name in skipped:
                 continue
             values = self.frame[name].to_list()
             if name not in self.estimates:
                 header.append(name)
-                columns.append(["(missing)" if value is None else str(value) for value in values])
+                columns.append([MISSING_LABEL if value is None else str(value) for value in values])
                 continue
-            errors, lows, highs = (self.frame[f"{name}_{end}"].to_list() for end in ("std_error", *suffixes))
-            header += [name, f"{100 * self.level:g}% interval"]
+            _, errors, lows, highs = (self.frame[column].to_list() for column in self.columns(name))
+            header += [name, interval_title(self.level)]
             columns.append([_with_error(value, error) for value, error in zip(values, errors)])
             columns.append([_limits(low, high, error) for low, high, error in zip(lows, highs, errors)])
         return header, [list(row) for row in zip(*columns)]
 
     def __str__(self) -> str:
         header, rows = self.rows_as_text()
-        left = [name not in self.estimates and not name.endswith("% interval") for name in header]
+        left = [name not in self.estimates and name != interval_title(self.level) for name in header]
         widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
         lines = [
             "  ".join(
@@ -65,11 +70,6 @@ class Answer(Tabular):
             for row in (header, ["-" * width for width in widths], *rows)
         ]
         return "\n".join([*lines, "", *self.notes])
-
-
-def interval_suffixes(level: float) -> tuple[str, str]:
-    """The ends of the names of the columns of limits."""
-    return f"low_{100 * level:g}", f"high_{100 * level:g}"
 
 
 def _with_error(value: float | None, error: float | None) -> str:

@@ -13,8 +13,9 @@ from ..._errors import InputError
 from ..._estimate import intervals, normal_quantile, standard_errors
 from ..._frames import decode
 from ..._schema import Attribute, Schema
+from ..columns import Columns
 from ..estimate import Estimate
-from .answer import Answer, interval_suffixes
+from .answer import Answer
 from .conditions import is_binned, orders_unlisted, truth_of_codes
 from .evaluate import Evaluation, check_numeric
 from .language import Aggregate, Case, Condition, Expression, Measured, NotMeasured, Query, aggregates, leaves
@@ -63,7 +64,7 @@ def respond(
 
 
 def _names(name: str, level: float) -> list[str]:
-    return [name, *(f"{name}_{end}" for end in ("std_error", *interval_suffixes(level)))]
+    return list(Columns.named(name, level))
 
 
 def _check(query: Query, schema: Schema, level: float) -> None:

@@ -1,0 +1,56 @@
+"""The names of the columns of results, written down in one place.
+
+An estimated number takes four columns: its value, its standard error and the limits of its interval, which carry the
+level: ``estimate``, ``std_error``, ``low_95``, ``high_95``. Where a row holds several numbers, a prefix tells them apart:
+``proportion``, ``proportion_std_error``, ``proportion_low_95``, ``proportion_high_95``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The four columns of an estimated number."""
+
+    value: str
+    std_error: str
+    low: str
+    high: str
+
+    @classmethod
+    def of(cls, value: str, level: float, *, prefix: str = "") -> Columns:
+        """The columns of the number called ``value``; ``prefix`` stands before the names of the other three."""
+        limits = (f"{prefix}{end}_{percent(level)}" for end in ("low", "high"))
+        return cls(value, f"{prefix}std_error", *limits)
+
+    @classmethod
+    def named(cls, name: str, level: float) -> Columns:
+        """The columns of one of several numbers: all four begin with its name."""
+        return cls.of(name, level, prefix=f"{name}_")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((self.value, self.std_error, self.low, self.high))
+
+
+def percent(level: float) -> str:
+    """A level as people write it: 0.95 is 95."""
+    return f"{100 * level:g}"
+
+
+def interval_title(level: float) -> str:
+    """The title of a column of intervals in a table for people to read."""
+    return f"{percent(level)}% interval"
+
+
+def free_names(names: Iterable[str], taken: Collection[str]) -> dict[str, str]:
+    """Names of columns that do not collide with those of results: an underscore is added where they would."""
+    chosen: dict[str, str] = {}
+    for name in names:
+        free = name
+        while free in taken or free in chosen.values():
+            free += "_"
+        chosen[name] = free
+    return chosen
