@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import pkanon as pk
+from pkanon._experiments.comparison.charts import comparison_chart
 from pkanon._results import Grid, Pair
 from pkanon._results.charts import correlation_chart, crosstab_chart, save_chart
 from pkanon._results.charts.bars import COLOURS
@@ -106,6 +107,15 @@ def test_many_short_labels_stand_and_long_ones_lie(made):
     assert parts(made.crosstab("age").chart())[0]["encoding"]["x"]["field"] == "a0"
     long = grid_of([100.0] * 20, labels=[[f"v{i} and more words than fit below a bar" for i in range(20)]])
     assert parts(crosstab_chart(long, None))[0]["encoding"]["y"]["field"] == "a0"
+
+
+@pytest.mark.parametrize(("names", "kind"), [(["edu"], "bars"), (["edu", "sex"], "bars"), (["edu", "sex"], "heat")])
+def test_the_title_of_long_labels_stands_above_them(names, kind):
+    """Beside labels wider than 200 pixels Vega prints it over them."""
+    labels = [["a rather long label that takes more room than Vega gives to labels", "b"]] * len(names)
+    axis = parts(crosstab_chart(grid_of([1.0] * 2 ** len(names), names=names, labels=labels), kind))[0]["encoding"]["y"]
+    assert (axis["axis"]["titleAngle"], axis["axis"]["titleAlign"]) == (0, "right")
+    assert axis["axis"]["titleY"] < 0
 
 
 def test_two_attributes_are_grouped_and_coloured_by_the_smaller(made):
@@ -292,6 +302,30 @@ def test_cramers_v_is_marked_and_an_undefined_value_is_left_blank(tmp_path):
     undefined = correlation_chart(pairs(["a", "b"], float("nan")), 0.95)
     assert {(row["text"], row["value"]) for row in cells(undefined)} == {("", None)}
     save_chart(undefined, tmp_path / "a.png")
+
+
+# ---- comparisons
+
+
+def test_lines_to_compare_with_are_named_in_the_margin_and_apart():
+    """Inside a panel a name once covered the points."""
+    ways = [("raw data", None, 0.80), ("commonest value", None, 0.79), ("optimal inverse", 2, 0.7)]
+    frame = pl.DataFrame(
+        [
+            {"measure": "accuracy", "way": way, "k": k, "value": value, "spread": None, "epsilon": 1.0}
+            for way, k, value in [*ways, ("optimal inverse", 20, 0.5)]
+        ],
+        schema_overrides={"k": pl.Int64, "spread": pl.Float64},
+    )
+    chart = comparison_chart(frame, "classifier", "a table").to_dict()
+    (panel,) = chart["concat"]
+    names = [layer["encoding"] for layer in panel["layer"] if layer["mark"]["type"] == "text"]
+    heights = [name["y"]["value"] for name in names]
+    assert all(name["x"]["value"] == panel["width"] for name in names)
+    assert len(names) == 2
+    assert 11 <= heights[1] - heights[0] < 20
+    domain = panel["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert heights[0] == pytest.approx(panel["height"] * (domain[1] - 0.8) / (domain[1] - domain[0]))
 
 
 # ---- files

@@ -1,12 +1,13 @@
 """Ways of publishing against k: one panel for each measure.
 
 Ways differ by colour (Okabe and Ito's), by shape, and by filled and hollow points, so that everything can be told apart in
-grey. Dotted lines are what to compare with; they are named where they end.
+grey. Dotted lines are what to compare with; their names stand in the margin on the right.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import math
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -50,6 +51,10 @@ WAYS = {
     "optimal": (_GREEN, "triangle-up", True, "optimal"),
 }
 WIDTH, HEIGHT = 340, 230
+ROOM = 1.5
+"""Factor between the smallest or largest k and the edge of a panel."""
+NAME_HEIGHT = 11
+"""Pixels that the name of a line takes."""
 MOST = 10.0
 """Larger errors are left out: from 1 on nothing can be read anyway."""
 
@@ -98,11 +103,11 @@ def _panel(frame: pl.DataFrame, measure: str, ways: list[str]) -> Any:
     y = _linear(measure, ends) if linear else powers("value", f"{unit} (log scale)", ends)
     x = alt.X(
         field="k", type="quantitative", title="k (log scale)",
-        scale=alt.Scale(type="log", domain=[ks[0] / 1.5, ks[-1] * 1.5], nice=False),
+        scale=alt.Scale(type="log", domain=[ks[0] / ROOM, ks[-1] * ROOM], nice=False),
         axis=axis(values=ks, format=",", grid=False, labelFlush=False, labelOverlap=True),
     )  # fmt: skip
     base = alt.Chart(alt.InlineData(values=rows.to_dicts()))
-    layers = _references(beside, x, y, "right" if linear else "left")
+    layers = _references(beside, x, y, log=not linear)
     for way in dict.fromkeys(rows["way"].to_list()):
         colour, _, filled, _ = WAYS[way]
         own = base.transform_filter(f"datum.way == '{way}'")
@@ -129,28 +134,48 @@ def _linear(measure: str, ends: list[float]) -> alt.Y:
 
 
 def _beside(part: pl.DataFrame, measure: str, ks: list[int]) -> list[dict[str, Any]]:
-    """Lines to compare with: points of each, and a name where it has room: errors meet on the right, shares on the left."""
-    lines = [(row["way"], [(k, row["value"]) for k in ks]) for row in part.filter(pl.col("k").is_null()).to_dicts()]
+    """Points of the lines to compare with."""
+    across = [ks[0] / ROOM, *ks, ks[-1] * ROOM]
+    lines = [(row["way"], [(k, row["value"]) for k in across]) for row in part.filter(pl.col("k").is_null()).to_dicts()]
     if measure in ("linkage", "linkage_highest"):
         lines.append(("1/k", [(k, 1 / k) for k in ks]))
-    return [
-        {"k": k, "value": value, "line": name, "label": name if k == (ks[-1] if measure in LINEAR else ks[0]) else None}
-        for name, points in lines
-        for k, value in points
-    ]
+    return [{"k": k, "value": value, "line": name} for name, points in lines for k, value in points]
 
 
-def _references(rows: list[dict[str, Any]], x: alt.X, y: alt.Y, side: Literal["left", "right"]) -> list[Any]:
+def _references(rows: list[dict[str, Any]], x: alt.X, y: alt.Y, *, log: bool) -> list[Any]:
+    """Dotted lines, with their names in the margin on the right: inside the panel they would cover points."""
     if not rows:
         return []
-    base = alt.Chart(alt.InlineData(values=rows))
-    line = base.mark_line(color=INK, strokeDash=[1, 3], strokeWidth=1.4).encode(
-        x=x, y=y, detail=alt.Detail(field="line", type="nominal")
+    line = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_line(color=INK, strokeDash=[1, 3], strokeWidth=1.4)
+        .encode(x=x, y=y, detail=alt.Detail(field="line", type="nominal"))
     )
-    name = base.transform_filter("datum.label != null").mark_text(
-        align=side, dy=-6, dx=8 if side == "right" else -8, fontSize=10, color=PALE_INK
-    )
-    return [line, name.encode(x=x, y=y, text=alt.Text(field="label", type="nominal"))]
+    ends = {row["line"]: row["value"] for row in rows}  # the last point of each line counts
+    low, high = y["scale"]["domain"]
+    heights = {name: _height(value, low, high, log=log) for name, value in ends.items()}
+    names = [
+        alt.Chart(alt.InlineData(values=[{"label": name}]))
+        .mark_text(align="left", baseline="middle", dx=5, fontSize=10, color=PALE_INK)
+        .encode(x=alt.value(WIDTH), y=alt.value(height), text=alt.Text(field="label", type="nominal"))
+        for name, height in _apart(heights).items()
+    ]
+    return [line, *names]
+
+
+def _height(value: float, low: float, high: float, *, log: bool) -> float:
+    """Pixels from the top of a panel."""
+    if log:
+        value, low, high = math.log(value), math.log(low), math.log(high)
+    return HEIGHT * (high - value) / (high - low)
+
+
+def _apart(heights: dict[str, float]) -> dict[str, float]:
+    """The same heights from top to bottom, moved down where two names would overlap."""
+    placed: dict[str, float] = {}
+    for name, height in sorted(heights.items(), key=lambda item: item[1]):
+        placed[name] = max(height, max(placed.values(), default=-NAME_HEIGHT) + NAME_HEIGHT)
+    return placed
 
 
 def _dots(base: alt.Chart, x: alt.X, y: alt.Y, ways: list[str]) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 
 from .cells import CLEAR, NEAR, Cells
-from .style import COUNT, INK, Chart, axis, heading, legend, order
+from .style import ABOVE, COUNT, INK, Chart, axis, heading, legend, order
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 """Okabe and Ito's, told apart with any kind of colour vision; the first neighbours also differ in grey."""
@@ -38,7 +38,12 @@ def bars(cells: Cells, caption: str) -> Chart:
             "type": "nominal",
             **order(cells.labels[main]),
             "title": cells.names[main],
-            "axis": axis(labelAngle=0, ticks=False, labelOverlap="parity" if cells.sizes[main] > _MANY else False),
+            "axis": axis(
+                labelAngle=0,
+                ticks=False,
+                labelOverlap="parity" if cells.sizes[main] > _MANY else False,
+                **({} if standing else ABOVE),
+            ),
         }
     }
     if group is not None:

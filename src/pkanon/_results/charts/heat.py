@@ -13,7 +13,7 @@ from typing import Any
 import altair as alt
 
 from .cells import NEAR, Cells
-from .style import CHARACTER, COUNT, INK, PALE_INK, Chart, axis, heading, legend, order
+from .style import ABOVE, CHARACTER, COUNT, INK, PALE_INK, Chart, axis, heading, legend, order
 
 PRINTED_CELLS = 100
 _EXTENT = 560
@@ -39,7 +39,7 @@ def heat(cells: Cells, caption: str) -> Chart:
 
     base = alt.Chart().encode(
         x=_place(alt.X, cells, x, step_x, labelAngle=0 if cells.width(x) <= step_x else -45),
-        y=_place(alt.Y, cells, y, step_y),
+        y=_place(alt.Y, cells, y, step_y, **ABOVE),
         tooltip=cells.tooltip(),
     )
     layers = _layers(base, cells, step_x, step_y, printed=printed)

@@ -60,6 +60,11 @@ def axis(**more: Any) -> alt.Axis:
     return alt.Axis(**(style | more))
 
 
+ABOVE: dict[str, Any] = {"titleAngle": 0, "titleAlign": "right", "titleBaseline": "bottom", "titleX": -6, "titleY": -6}
+"""The title of an axis of labels stands above them, to be read without turning the head: beside long labels Vega
+would print it over them, and beside few rows it would be longer than the axis."""
+
+
 def powers(field: str, title: str, values: Sequence[float]) -> alt.Y:
     """A log scale between whole powers of ten, with room for all values."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
