@@ -1,5 +1,6 @@
 """What is not answered is refused: the reason, and the nearest thing that is answered. And what is missed if it were not."""
 
+import subprocess
 import sys
 
 import numpy as np
@@ -90,6 +91,7 @@ REFUSED = [
     ("SELECT COUNT(*) FROM release WHERE married = 1", "TRUE or FALSE"),
     ("SELECT COUNT(*) FROM release WHERE wave = '2020'", "YYYY-MM-DD"),
     ("SELECT COUNT(*) FROM release WHERE wave = DATE '2020-13-01'", "YYYY-MM-DD"),
+    ("SELECT COUNT(*) FROM release WHERE wave = TRY_CAST('2020-01-01' AS DATE)", "TRY_CAST", "as a constant"),
     ("SELECT COUNT(*) FROM release WHERE floor = 7", "Unlisted values are all '99'"),
     ("SELECT COUNT(*) FROM release WHERE rooms IS NULL AND rooms LIKE '1'", "LIKE is for texts"),
     ("SELECT COUNT(*) FROM release WHERE Region LIKE 5", "LIKE takes a text"),
@@ -152,6 +154,32 @@ def test_without_sqlglot(truth, monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlglot", None)
     with pytest.raises(pk.EnvironmentFailure, match=r"pkanon\[sql\]"):
         truth.kept.query("SELECT COUNT(*) FROM release")
+
+
+def test_everything_but_queries_works_without_sqlglot(tmp_path):
+    program = f"""
+import sys
+sys.modules["sqlglot"] = None
+import polars as pl
+import pkanon as pk
+schema = pk.Schema([pk.Attribute("sex", ["F", "M"])])
+plan = pk.plan(schema, records=100, k=2)
+pk.release(pl.DataFrame({{"sex": ["F", "M"] * 50}}), plan, randomness=pk.Seeded(1)).save(r"{tmp_path / "out"}")
+opened = pk.open_release(r"{tmp_path / "out"}")
+print(round(opened.crosstab("sex").counts.sum()))
+try:
+    opened.query("SELECT COUNT(*) FROM release")
+except pk.EnvironmentFailure as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.splitlines() == ["100", "Queries need the package sqlglot; install pkanon[sql]."]
+
+
+def test_sqlglot_is_loaded_with_the_first_query_and_not_before():
+    program = "import sys, pkanon as pk; pk.open_release, pk.Estimate, pk.Answer; print('sqlglot' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_unknown_methods_are_refused(truth):

@@ -1,12 +1,13 @@
 """SQL on a release, answered by reconstruction: every number unbiased, with its standard error.
 
 language.py     what a query can say, as records
-statement.py    a SELECT to these records;  expressions.py  its parts;  names.py  its names;  refusals.py  why not
+statement.py    a text to these records;  select.py  the clauses of a SELECT;  expressions.py  their parts
+names.py        what its names mean;  refusals.py  why not;  nodes.py  the classes of the parser's tree
 constants.py    an attribute against a constant;  conditions.py  three-valued logic
 evaluate.py     weights, groups and numbers
 respond.py      the whole way;  answer.py  what comes out
 
-sqlglot is imported when a query is read, and nowhere else than in statement.py and refusals.py.
+sqlglot is optional and loaded when the first query is read; statement.py says what to install where it is missing.
 """
 
 from .answer import Answer

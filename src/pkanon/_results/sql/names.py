@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ..._errors import InputError, did_you_mean
@@ -16,13 +17,13 @@ _OUTSIDE = {
 }
 
 
-@dataclass
+@dataclass(frozen=True)
 class Names:
     """The names in scope: attributes of the schema, and aliases of SELECT where SQL lets them be used."""
 
     schema: Schema
-    tables: tuple[str, ...] = (TABLE,)
-    aliases: dict[str, str | Expression] = field(default_factory=dict)
+    tables: tuple[str, ...]
+    aliases: Mapping[str, str | Expression] = field(default_factory=dict)
     alias_first: bool = False
     """Whether an alias hides an attribute of the same name, as in ORDER BY; elsewhere the name is refused."""
 

@@ -1,41 +1,46 @@
-"""Why some SQL is not answered, and the nearest thing that is. Keys are the names of the parser's classes."""
+"""Why some SQL is not answered, and the nearest thing that is. Keys are the parser's classes."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+from sqlglot import ErrorLevel, exp
 
 from ..._errors import InputError
+
+if TYPE_CHECKING:
+    from .nodes import Node
 
 _ORDERED = "one randomised row can set it. Ask for a quantile: release.crosstab('{0}').quantile('{0}', {1})"
 _QUANTILE = "it is no sum over people. Ask release.crosstab('{0}').quantile('{0}', 0.5), or pkanon describe"
 _DEVIATION = "it is no sum over people. Ask release.crosstab('{0}').deviation('{0}'), or pkanon describe"
 _QUERY = "only the table called release can be asked, in one SELECT. Ask two queries"
-FUNCTIONS = {
-    "Min": _ORDERED.replace("{1}", "0.01"),
-    "Max": _ORDERED.replace("{1}", "0.99"),
-    "Median": _QUANTILE,
-    "Quantile": _QUANTILE,
-    "ApproxQuantile": _QUANTILE,
-    "PercentileCont": _QUANTILE,
-    "PercentileDisc": _QUANTILE,
-    "WithinGroup": _QUANTILE,
-    "Stddev": _DEVIATION,
-    "StddevPop": _DEVIATION,
-    "StddevSamp": _DEVIATION,
-    "Variance": _DEVIATION,
-    "VariancePop": _DEVIATION,
-    "Corr": "it is no sum over people. Ask release.crosstab(first, second).correlation(first, second)",
-    "Distinct": "every declared value can be released, so values seen say nothing. Ask COUNT(*) with GROUP BY {0}",
-    "ApproxDistinct": "every declared value can be released, so values seen say nothing. Ask COUNT(*) with GROUP BY {0}",
-    "Window": "window functions run over rows, and single rows are noise. Ask with GROUP BY",
-    "Subquery": _QUERY,
-    "Select": _QUERY,
-    "Exists": _QUERY,
+FUNCTIONS: dict[type[Node], str] = {
+    exp.Min: _ORDERED.replace("{1}", "0.01"),
+    exp.Max: _ORDERED.replace("{1}", "0.99"),
+    exp.Median: _QUANTILE,
+    exp.Quantile: _QUANTILE,
+    exp.ApproxQuantile: _QUANTILE,
+    exp.PercentileCont: _QUANTILE,
+    exp.PercentileDisc: _QUANTILE,
+    exp.WithinGroup: _QUANTILE,
+    exp.Stddev: _DEVIATION,
+    exp.StddevPop: _DEVIATION,
+    exp.StddevSamp: _DEVIATION,
+    exp.Variance: _DEVIATION,
+    exp.VariancePop: _DEVIATION,
+    exp.Corr: "it is no sum over people. Ask release.crosstab(first, second).correlation(first, second)",
+    exp.Distinct: "every declared value can be released, so values seen say nothing. Ask COUNT(*) with GROUP BY {0}",
+    exp.ApproxDistinct: "every declared value can be released, so values seen say nothing. Ask COUNT(*) with GROUP BY {0}",
+    exp.Window: "window functions run over rows, and single rows are noise. Ask with GROUP BY",
+    exp.Subquery: _QUERY,
+    exp.Select: _QUERY,
+    exp.Exists: _QUERY,
 }
-STATEMENTS = {
-    "Union": "UNION joins two queries; ask them one by one.",
-    "Intersect": "INTERSECT joins two queries; ask them one by one.",
-    "Except": "EXCEPT joins two queries; ask them one by one.",
+STATEMENTS: dict[type[Node], str] = {
+    exp.Union: "UNION joins two queries; ask them one by one.",
+    exp.Intersect: "INTERSECT joins two queries; ask them one by one.",
+    exp.Except: "EXCEPT joins two queries; ask them one by one.",
 }
 CLAUSES = {
     "distinct": "DISTINCT is not answered: every declared value can be released. Ask COUNT(*) with GROUP BY.",
@@ -48,13 +53,12 @@ CLAUSES = {
 }
 
 
-def refuse(node: Any, where: str = "", *, whole: Any = None) -> InputError:
+def refuse(node: Node, where: str = "", *, whole: Node | None = None) -> InputError:
     """The error for a piece of SQL that is not answered; ``whole`` is what to quote if not the piece itself."""
-    kind = type(node).__name__
     text = as_sql(node if whole is None else whole)
-    if kind in FUNCTIONS:
-        columns = [column.name for column in node.find_all(_column_type())]
-        reason = FUNCTIONS[kind].format(columns[0] if columns else "age")
+    if type(node) in FUNCTIONS:
+        columns = [column.name for column in node.find_all(exp.Column)]
+        reason = FUNCTIONS[type(node)].format(columns[0] if columns else "age")
         return InputError(f"{text} is not answered: {reason}.")
     place = f" {where}" if where else ""
     return InputError(
@@ -63,27 +67,19 @@ def refuse(node: Any, where: str = "", *, whole: Any = None) -> InputError:
     )
 
 
-def only(node: Any, *allowed: str) -> None:
+def only(node: Node, *allowed: str) -> None:
     """Refuse a node that says more than the parts that are read: what is not read must not be ignored."""
     for key, value in node.args.items():
         if value and key.rstrip("_") not in allowed:
             raise refuse(node)
 
 
-def as_sql(node: Any) -> str:
+def as_sql(node: Node) -> str:
     """The text of a piece of SQL, on one line."""
     text = " ".join(written(node).split())
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def written(node: Any) -> str:
+def written(node: Node) -> str:
     """The text of a piece of SQL; without the warnings that writing it for some database would give."""
-    from sqlglot import ErrorLevel
-
     return str(node.sql(dialect="duckdb", comments=False, unsupported_level=ErrorLevel.IGNORE))
-
-
-def _column_type() -> Any:
-    from sqlglot import exp
-
-    return exp.Column
