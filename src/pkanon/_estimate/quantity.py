@@ -140,6 +140,16 @@ class Quantity:
             raise InputError("Only numbers from one and the same table can be combined; take both from a larger table.")
         return other._number
 
+    def __repr__(self) -> str:
+        return f"<Quantity {self}>"
+
+    def _repr_html_(self) -> str:
+        """The number with its error and its interval, as a notebook shows it."""
+        if math.isnan(self.standard_error):
+            return f"<p>{_plain(self.value)}, its error is not known</p>"
+        low, high = self.interval(0.95)
+        return f"<p>{self} (95% interval: {_plain(low)} to {_plain(high)})</p>"
+
 
 def _plain(number: float) -> str:
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"

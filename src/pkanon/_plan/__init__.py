@@ -4,9 +4,11 @@ plan.py     schema, units, blocks, record count; plan.json in and out;  asked.py
 privacy.py  k and epsilon, read from the integers of the blocks;  central/  the same for the shuffled release as a whole
 numbers.py  numbers as people ask for them
 predict.py  the error of a cross-tabulation
-explain.py  what is done and promised, in sentences;  composition.py  several releases of one table
+explain.py  what is done and promised, in sentences;  notebook.py  pieces of HTML for notebooks
+composition.py  several releases of one table
 """
 
+from . import notebook
 from .asked import Asked, Tables
 from .central import Central, central_epsilon, checked_delta
 from .composition import Composition, compose
@@ -49,6 +51,7 @@ __all__ = [
     "hidden_count_ratio",
     "k_of",
     "log_above",
+    "notebook",
     "parse_plan",
     "promises",
     "read_plan",

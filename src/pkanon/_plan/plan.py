@@ -22,9 +22,10 @@ from .._blocks import Block, block_from_json
 from .._errors import InputError, PlanError, TargetError
 from .._files import write_new
 from .._schema import Attribute, Schema, Unit
+from . import notebook
 from . import privacy as _privacy
 from .asked import Asked
-from .explain import explain, void_reasons
+from .explain import explain, promises, void_reasons
 from .predict import Prediction, predict
 
 if TYPE_CHECKING:
@@ -228,6 +229,46 @@ class Plan:
     def __str__(self) -> str:
         numbers = f"Plan for {self.records:,} records: k = {self.k_text}, epsilon = {self.epsilon_text}"
         return f"{numbers} (void: it promises nothing as it stands)" if self.void_reasons else numbers
+
+    def __repr__(self) -> str:
+        columns = len(self.schema.randomised)
+        subject = f"Plan for {self.records:,} records of {columns} attribute{'s' * (columns != 1)}"
+        if self.void_reasons:
+            return f"<{subject}: void, it promises nothing as it stands>"
+        return f"<{subject}: k = {self.k_text}, epsilon = {self.epsilon_text}>"
+
+    def _repr_html_(self) -> str:
+        """What is promised, what takes the promise away first, and what is done to each column."""
+        void = self.void_reasons
+        parts = [notebook.paragraph(str(self), strong=True)]
+        if void:
+            parts = [
+                notebook.paragraph("Void: this plan promises nothing as it stands.", strong=True),
+                notebook.bullets(void),
+                notebook.paragraph(f"A plan for {self.records:,} records. Without that it would promise:"),
+            ]
+        rho = self.rho
+        columns = [
+            [
+                column.name,
+                column.role,
+                f"{column.size:,}" if column.name in rho else "",
+                _three_digits(rho.get(column.name)),
+            ]
+            for column in self.schema.attributes
+        ]
+        parts += [
+            notebook.bullets(promises(self)),
+            notebook.table(["column", "role", "values", "rho"], columns, [True, True, False, False]),
+            notebook.paragraph(
+                "rho: as if a value were kept with this probability and else replaced by a uniform draw."
+            ),
+        ]
+        return "".join(parts)
+
+
+def _three_digits(number: float | None) -> str:
+    return "" if number is None else f"{number:.3g}"
 
 
 def _unit(data: Mapping[str, Any], schema: Schema) -> Unit:

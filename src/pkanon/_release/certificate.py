@@ -16,7 +16,7 @@ from typing import Any
 
 from .. import __version__
 from .._errors import PlanError
-from .._plan import Asked, Plan, float_below, promises, round_down, round_up, void_reasons
+from .._plan import Asked, Plan, float_below, notebook, promises, round_down, round_up, void_reasons
 
 FORMAT = "pkanon-certificate/1"
 DIGITS = 6
@@ -119,6 +119,37 @@ class Certificate:
     def __str__(self) -> str:
         lines = [*self.statement, *(f"Void: {reason}" for reason in self.void)]
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Certificate of {self.rows:,} rows: {self.summary}>"
+
+    @property
+    def summary(self) -> str:
+        """The claim in a few words."""
+        if self.k is None or self.epsilon is None:
+            return "void, it claims nothing"
+        return f"k = {round_down(Fraction(self.k))}, epsilon = {round_up(self.epsilon)}"
+
+    def _repr_html_(self) -> str:
+        """The claim, or first of all what makes it void; then what is outside of it."""
+        if self.void:
+            claim = [
+                notebook.paragraph("Void: this release claims nothing.", strong=True),
+                notebook.bullets(self.void),
+            ]
+        else:
+            first, *others = self.statement
+            claim = [notebook.paragraph(first, strong=True), *map(notebook.paragraph, others)]
+        return "".join(
+            [
+                *claim,
+                notebook.paragraph("Outside of any claim:"),
+                notebook.bullets(self.outside),
+                notebook.paragraph(
+                    f"{self.rows:,} rows, {self.date}, {self.software}, plan {self.plan_digest[:12]}..."
+                ),
+            ]
+        )
 
 
 def _published_claims(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._errors import DataError, InputError, did_you_mean
 from .._estimate import as_names, is_numeric, normal_quantile
 from .._frames import Kind, as_kind, column_as_weights, decode, encode_released
-from .._plan import Plan
+from .._plan import Plan, notebook
 from .._progress import Progress, quiet
 from .._results import Answer, Correlations, Description, Estimate, correlate, describe, respond
 from .._schema import Codes
@@ -153,6 +153,29 @@ class Release:
 
     def __str__(self) -> str:
         return f"Release of {self.rows:,} rows\n{self.certificate}"
+
+    def __repr__(self) -> str:
+        columns = len(self.plan.schema.randomised)
+        subject = f"Release of {self.rows:,} rows of {columns} attribute{'s' * (columns != 1)}"
+        return f"<{subject}: {self.certificate.summary}>"
+
+    def _repr_html_(self) -> str:
+        """The certificate, which columns there are, and what whoever reads estimates must know."""
+        columns = [
+            [column.name, "randomised", f"{column.size:,}"]
+            if column.role == "randomise"
+            else [column.name, "as it is, outside every guarantee", ""]
+            for column in self.plan.schema.attributes
+            if column.role in ("randomise", "pass")
+        ]
+        return "".join(
+            [
+                self.certificate._repr_html_(),
+                *(notebook.paragraph(remark[:1].upper() + remark[1:]) for remark in self.remarks),
+                notebook.table(["column", "released", "values"], columns, [True, True, False]),
+                notebook.paragraph("Single rows are noise: ask for tables (crosstab, describe, correlations, query)."),
+            ]
+        )
 
 
 def open_release(path: str | Path) -> Release:

@@ -17,6 +17,7 @@ from .._progress import Progress
 from .._schema import Schema
 from .records import Point
 from .tabular import Tabular, json_rows
+from .text import TextTable
 
 if TYPE_CHECKING:
     import altair
@@ -41,6 +42,29 @@ class Tradeoff(Tabular):
     def to_json(self) -> dict[str, Any]:
         """The table and what it is of."""
         return {"tables": [list(table) for table in self.tables], "points": json_rows(self.frame)}
+
+    def text_table(self, most: int | None = None) -> TextTable:
+        """The table for people to read; its first ``most`` rows."""
+        points = self.points[:most]
+        rows = [
+            [
+                p.design,
+                f"{p.k:,.6g}",
+                f"{p.records:,}",
+                f"{p.epsilon:.3f}",
+                *map(_digits, (p.l1, 100 * p.standard_error)),
+            ]
+            for p in points
+        ]
+        header = ["design", "k", "records", "epsilon", "error (L1)", "error of a cell, % of all"]
+        return TextTable(header, rows, [True, *[False] * 5], len(self.points) - len(points))
+
+    def _captions(self) -> list[str]:
+        tables = len(self.tables)
+        return [f"Predicted errors, means over {tables:,} table{'s' * (tables != 1)}. Above 1 nothing can be read."]
+
+    def __repr__(self) -> str:
+        return f"<Tradeoff of {len(self.tables):,} tables: {len(self.points):,} points>"
 
     def chart(self) -> altair.TopLevelMixin:
         """Error against k, and against the number of records."""
@@ -113,3 +137,7 @@ def _steps(low: float, high: float) -> list[float]:
         for digit in (1, 2, 5)
     ]
     return [value for value in steps if low <= value <= high]
+
+
+def _digits(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"

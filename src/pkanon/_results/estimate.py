@@ -6,6 +6,7 @@ holds the confidence level of its intervals; every method that gives limits also
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -23,9 +24,10 @@ from .._estimate import statistics as _analysis
 from .._files import write_new
 from .._frames import as_kind, decode_attributes
 from .._schema import MISSING_LABEL
-from .columns import Columns, free_names, percent
+from .columns import Columns, free_names, interval_title, percent
 from .records import Grid, label_texts
 from .tabular import Tabular, file_content, format_of, json_rows
+from .text import TextTable, interval_text, with_error
 
 if TYPE_CHECKING:
     import altair
@@ -238,6 +240,37 @@ class Estimate(Reconstruction, Tabular):
         """Write the table to a file that does not exist yet: csv, json or parquet, by its ending if not said."""
         write_new(path, self.to_bytes(format_of(path, format), level=level, given=given))
 
+    def text_table(self, most: int | None = None) -> TextTable:
+        """The table for people to read: each number as "value ± standard error"; its first ``most`` rows."""
+        size = self.counts.size if most is None else min(most, self.counts.size)
+        shares = self.shares()
+        arrays = (self.counts, self.standard_errors, *self.interval(), shares.shares, shares.standard_errors)
+        columns = [np.ravel(array)[:size].tolist() for array in arrays]
+        places = itertools.product(*(label_texts(labels) for labels in self.labels))
+        rows = [
+            [
+                *place,
+                with_error(count, error),
+                interval_text(low, high, error),
+                with_error(100 * share, 100 * share_error),
+                flag or "",
+            ]
+            for place, flag, count, error, low, high, share, share_error in zip(
+                places, self._flags(None, shares).to_list(), *columns
+            )
+        ]
+        people = "people (weighted)" if self.weighted else "people"
+        header = [*self.names, people, interval_title(self.level), "% of all", ""]
+        left = [*[True] * len(self.names), False, False, False, True]
+        return TextTable(header, rows, left, self.counts.size - size)
+
+    def _captions(self) -> list[str]:
+        caption = self.caption()
+        captions = [f"{caption[:1].upper()}{caption[1:]}."]
+        if self.convergence is not None and not self.convergence.converged:
+            captions.append(f"The most likely table was not quite reached in {self.convergence.passes:,} steps.")
+        return captions
+
     def grid(self, *, level: float | None = None, given: Sequence[str] = ()) -> Grid:
         """The table as a chart draws it: counts, or with ``given`` shares within groups in percent."""
         given = as_names(given)
@@ -281,3 +314,6 @@ class Estimate(Reconstruction, Tabular):
 
     def __str__(self) -> str:
         return f"{' x '.join(self.names)}, {self.counts.size:,} cells; {self.caption()}"
+
+    def __repr__(self) -> str:
+        return f"<Estimate of {' x '.join(self.names)}: {self.counts.size:,} cells from {self.rows:,} released rows>"

@@ -14,10 +14,12 @@ import polars as pl
 from .._errors import InputError
 from .._estimate import Measure, Quantile, Quantity, cramers_v
 from .._progress import Progress
-from .columns import Columns, free_names
+from .._schema import MISSING_LABEL
+from .columns import Columns, free_names, interval_title
 from .estimate import Estimate
-from .records import Pair
+from .records import MEASURES, Pair
 from .tabular import Tabular, json_rows
+from .text import TextTable, interval_text, with_error
 
 if TYPE_CHECKING:
     import altair
@@ -58,6 +60,29 @@ class Description(Tabular):
             "by": list(self.by),
             "statistics": json_rows(self.frame),
         }
+
+    def text_table(self, most: int | None = None) -> TextTable:
+        """The table for people to read: each number as "value ± standard error"; its first ``most`` rows."""
+        frame = self.frame if most is None else self.frame.head(most)
+        rows = []
+        for row in frame.to_dicts():
+            value, error, low, high = (row[name] for name in self.columns())
+            groups = [MISSING_LABEL if row[name] is None else row[name] for name in self.by]
+            number = [with_error(value, error), interval_text(low, high, error), row["flag"] or ""]
+            rows.append([*groups, row["attribute"], row["statistic"].replace("_", " "), *number])
+        header = [*self.by, "attribute", "statistic", "value", interval_title(self.level), ""]
+        left = [*[True] * (len(self.by) + 2), False, False, True]
+        return TextTable(header, rows, left, self.frame.height - frame.height)
+
+    def _captions(self) -> list[str]:
+        return [
+            f"{self.caption[:1].upper()}{self.caption[1:]}.",
+            "A bin counts as its middle, an open one as wide as its neighbour.",
+        ]
+
+    def __repr__(self) -> str:
+        attributes = ", ".join(self.frame["attribute"].unique(maintain_order=True))
+        return f"<Description of {attributes}{' by ' if self.by else ''}{' x '.join(self.by)}>"
 
 
 def describe(table_of: TableOf, attributes: Sequence[str], by: Sequence[str], level: float) -> Description:
@@ -127,6 +152,31 @@ class Correlations(Tabular):
     def to_json(self) -> dict[str, Any]:
         """The table and how it was made."""
         return {"attributes": list(self.names), "level": self.level, "pairs": json_rows(self.frame)}
+
+    def text_table(self, most: int | None = None) -> TextTable:
+        """The table for people to read: each number as "value ± standard error"; its first ``most`` rows."""
+        pairs = self.pairs[:most]
+        rows = [
+            [
+                pair.first,
+                pair.second,
+                MEASURES[pair.measure],
+                with_error(pair.value, pair.standard_error),
+                interval_text(pair.low, pair.high, pair.standard_error),
+            ]
+            for pair in pairs
+        ]
+        header = ["first", "second", "measure", "value", interval_title(self.level)]
+        return TextTable(header, rows, [True, True, True, False, False], len(self.pairs) - len(pairs))
+
+    def _captions(self) -> list[str]:
+        return [
+            "Pearson's correlation of two numeric attributes, Cramer's V of all others, in the population that the "
+            "people were sampled from."
+        ]
+
+    def __repr__(self) -> str:
+        return f"<Correlations of {len(self.names)} attributes: {len(self.pairs):,} pairs>"
 
     def matrix(self) -> list[list[float | None]]:
         """All values as a symmetric matrix with ones on the diagonal; None where nothing can be said."""

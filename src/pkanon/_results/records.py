@@ -32,6 +32,10 @@ class Grid:
     caption: str
 
 
+MEASURES = {"correlation": "correlation", "cramers_v": "Cramer's V"}
+"""How strongly two attributes are related is measured by one of these; for people to read."""
+
+
 @dataclass(frozen=True)
 class Pair:
     """How strongly two attributes are related; NaN where nothing can be said."""

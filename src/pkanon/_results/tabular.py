@@ -1,4 +1,4 @@
-"""Results that leave as a data frame, as JSON, or as a file.
+"""Results that leave as a data frame, as JSON, as a file, or as a table in a notebook.
 
 CSV and JSON hold numbers in full precision; a missing value is an empty field, or null.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ import polars as pl
 from .._errors import InputError
 from .._files import write_new
 from .._frames import as_kind
+from .._plan import notebook
+from .text import TextTable
 
 if TYPE_CHECKING:
     import pandas
@@ -51,6 +53,20 @@ class Tabular(ABC):
     def save(self, path: str | Path, *, format: str | None = None) -> None:
         """Write the table to a file that does not exist yet: csv, json or parquet, by its ending if not said."""
         write_new(path, self.to_bytes(format_of(path, format)))
+
+    @abstractmethod
+    def text_table(self, most: int | None = None) -> TextTable:
+        """The table for people to read: each number as "value ± standard error"; its first ``most`` rows."""
+
+    @abstractmethod
+    def _captions(self) -> Iterable[str]:
+        """Sentences that say what the numbers are."""
+
+    def _repr_html_(self) -> str:
+        """The table and what its numbers are, as a notebook shows it."""
+        table = self.text_table(notebook.MOST_ROWS)
+        shown = notebook.table(table.header, table.rows, table.left, hidden=table.hidden)
+        return shown + "".join(map(notebook.paragraph, self._captions()))
 
     def __str__(self) -> str:
         with pl.Config(tbl_rows=60, tbl_cols=20, tbl_hide_dataframe_shape=True, tbl_width_chars=160):

@@ -12,14 +12,13 @@ from typing import Any
 import altair as alt
 
 from ..columns import interval_title
-from ..records import Pair
+from ..records import MEASURES, Pair
 from .style import GRID, INK, Chart, axis, finite, heading, legend, order
 
 PRINTED = 15
 """With more attributes than this the values are not printed."""
 _EXTENT = 620
 """Pixels that a side aims at when they are not."""
-MEASURES = {"correlation": "correlation", "cramers_v": "Cramer's V"}
 
 
 def correlation_chart(pairs: Sequence[Pair], level: float) -> Chart:

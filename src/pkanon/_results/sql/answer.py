@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..._schema import MISSING_LABEL
 from ..columns import Columns, interval_title
 from ..tabular import Tabular, json_rows
+from ..text import TextTable, interval_text, with_error
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,52 +40,42 @@ class Answer(Tabular):
         """The answer and how it was made, as JSON holds it."""
         return {"sql": self.sql, "level": self.level, "notes": list(self.notes), "rows": json_rows(self.frame)}
 
-    def rows_as_text(self) -> tuple[list[str], list[list[str]]]:
-        """Header and rows for people to read: each number as "value ± standard error", then its limits."""
+    def text_table(self, most: int | None = None) -> TextTable:
+        """The answer for people to read: each number as "value ± standard error", then its limits."""
+        frame = self.frame if most is None else self.frame.head(most)
         header: list[str] = []
         columns: list[list[str]] = []
-        skipped = {column for name in self.estimates for column in self.columns(name)} - set(self.estimates)
-        for name in self.frame.columns:
-            if name in skipped:
-                continue
-            values = self.frame[name].to_list()
+        left: list[bool] = []
+        for name in self._titles:
             if name not in self.estimates:
                 header.append(name)
-                columns.append([MISSING_LABEL if value is None else str(value) for value in values])
+                columns.append([MISSING_LABEL if value is None else str(value) for value in frame[name].to_list()])
+                left.append(True)
                 continue
-            _, errors, lows, highs = (self.frame[column].to_list() for column in self.columns(name))
+            values, errors, lows, highs = (frame[column].to_list() for column in self.columns(name))
             header += [name, interval_title(self.level)]
-            columns.append([_with_error(value, error) for value, error in zip(values, errors)])
-            columns.append([_limits(low, high, error) for low, high, error in zip(lows, highs, errors)])
-        return header, [list(row) for row in zip(*columns)]
+            columns.append([with_error(value, error) for value, error in zip(values, errors)])
+            columns.append([interval_text(low, high, error) for low, high, error in zip(lows, highs, errors)])
+            left += [False, False]
+        return TextTable(header, [list(row) for row in zip(*columns)], left, self.frame.height - frame.height)
+
+    @property
+    def _titles(self) -> list[str]:
+        """The columns of SELECT, without those of errors and limits."""
+        beside = {column for name in self.estimates for column in self.columns(name)} - set(self.estimates)
+        return [name for name in self.frame.columns if name not in beside]
+
+    def rows_as_text(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows of :meth:`text_table`."""
+        table = self.text_table()
+        return table.header, table.rows
+
+    def _captions(self) -> tuple[str, ...]:
+        return self.notes
 
     def __str__(self) -> str:
-        header, rows = self.rows_as_text()
-        left = [name not in self.estimates and name != interval_title(self.level) for name in header]
-        widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if flush else cell.rjust(width) for cell, width, flush in zip(row, widths, left)
-            ).rstrip()
-            for row in (header, ["-" * width for width in widths], *rows)
-        ]
-        return "\n".join([*lines, "", *self.notes])
+        return "\n".join([*self.text_table().lines(), "", *self.notes])
 
-
-def _with_error(value: float | None, error: float | None) -> str:
-    if value is None:
-        return "-"
-    if error is None:  # unknown, which is not zero
-        return f"{value:,.4g} ± -"
-    return f"{_rounded(value, error)} ± {_rounded(error, error)}"
-
-
-def _limits(low: float | None, high: float | None, error: float | None) -> str:
-    return "-" if low is None or high is None else f"{_rounded(low, error)} to {_rounded(high, error)}"
-
-
-def _rounded(value: float, error: float | None) -> str:
-    """Two digits of the standard error are all that means something; exact numbers in full, to six decimals."""
-    if error:
-        return f"{value:,.{min(max(1 - math.floor(math.log10(error)), 0), 6)}f}"
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.6f}".rstrip("0").rstrip(".")
+    def __repr__(self) -> str:
+        rows = self.frame.height
+        return f"<Answer of {rows:,} row{'s' * (rows != 1)}: {', '.join(self._titles)}>"

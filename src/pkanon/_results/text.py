@@ -1,0 +1,55 @@
+"""Tables and numbers for people to read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Rows of texts; ``left`` says which columns are words and stand to the left, ``hidden`` how many rows were cut off."""
+
+    header: list[str]
+    rows: list[list[str]]
+    left: list[bool]
+    hidden: int = 0
+
+    def lines(self) -> list[str]:
+        """The table in aligned columns."""
+        return aligned(self.header, self.rows, self.left)
+
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[bool]) -> list[str]:
+    """Lines of aligned columns under a ruled header; ``left`` says which columns stand to the left."""
+    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    return [
+        "  ".join(
+            cell.ljust(width) if words else cell.rjust(width) for cell, width, words in zip(row, widths, left)
+        ).rstrip()
+        for row in (header, ["-" * width for width in widths], *rows)
+    ]
+
+
+def with_error(value: float | None, error: float | None) -> str:
+    """A number and its standard error: "1,234 ± 56"."""
+    if value is None or math.isnan(value):
+        return "-"
+    if error is None or math.isnan(error):  # unknown, which is not zero
+        return f"{value:,.4g} ± -"
+    return f"{rounded(value, error)} ± {rounded(error, error)}"
+
+
+def interval_text(low: float | None, high: float | None, error: float | None) -> str:
+    """The limits of an interval, with the digits that the standard error allows."""
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return "-"
+    return f"{rounded(low, error)} to {rounded(high, error)}"
+
+
+def rounded(value: float, error: float | None) -> str:
+    """Two digits of the standard error are all that means something; exact numbers in full, to six decimals."""
+    if error and math.isfinite(error):
+        return f"{value:,.{min(max(1 - math.floor(math.log10(error)), 0), 6)}f}"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.6f}".rstrip("0").rstrip(".")
