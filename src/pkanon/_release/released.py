@@ -133,22 +133,22 @@ class Release:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What whoever reads estimates from this release must know besides their errors."""
-        found = []
+        """What a reader of its estimates must know beside their errors, a sentence each."""
+        remarks = []
         if self.plan.count_noise is not None:
-            found.append(
+            remarks.append(
                 "the record count is hidden: estimates are about the released rows, some of which are dummies while some "
                 "people were left out; errors do not cover that."
             )
-        return tuple(found)
+        return tuple(remarks)
 
     def _weights(self, name: str) -> NDArray[np.float64]:
         passed = [] if self.passed is None else self.passed.columns
         if self.passed is None or name not in passed:
             randomised = any(attribute.name == name for attribute in self.plan.schema.randomised)
             reason = "is randomised" if randomised else "is not in the release"
-            known = f" Passed columns: {', '.join(passed)}." if passed else " This release passes no column."
-            raise InputError(f"Weights must be a column that was passed as it is; '{name}' {reason}.{known}")
+            choice = f" Passed columns: {', '.join(passed)}." if passed else " This release passes no column."
+            raise InputError(f"Weights must be a column that was passed as it is; '{name}' {reason}.{choice}")
         return column_as_weights(self.passed[name])
 
     def __str__(self) -> str:

@@ -47,10 +47,10 @@ def interval_title(level: float) -> str:
 
 def free_names(names: Iterable[str], taken: Collection[str]) -> dict[str, str]:
     """Names of columns that do not collide with those of results: an underscore is added where they would."""
-    chosen: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for name in names:
         free = name
-        while free in taken or free in chosen.values():
+        while free in taken or free in columns.values():
             free += "_"
-        chosen[name] = free
-    return chosen
+        columns[name] = free
+    return columns

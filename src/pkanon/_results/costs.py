@@ -109,17 +109,17 @@ def tradeoff(
         for design in designs:
             own = common | (more if design == "optimal" else {})
             try:
-                chosen = plan(schema, records=records_here, k=f"{k_here:.6g}", design=design, **own)
+                candidate = plan(schema, records=records_here, k=f"{k_here:.6g}", design=design, **own)
             except TargetError:
                 continue  # not every design reaches every target
-            predictions = [chosen.predict(*table) for table in averaged]
+            predictions = [candidate.predict(*table) for table in averaged]
             points.append(
                 Point(
                     design=design,
                     varied=varied,
                     k=k_here,
                     records=records_here,
-                    epsilon=chosen.epsilon,
+                    epsilon=candidate.epsilon,
                     l1=sum(p.l1 for p in predictions) / len(predictions),
                     standard_error=sum(p.standard_error for p in predictions) / len(predictions),
                 )

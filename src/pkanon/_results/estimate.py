@@ -84,9 +84,9 @@ class Estimate(Reconstruction, Tabular):
 
     def count(self, where: Where | None = None, /, **more: Any) -> Quantity:
         """How many people meet a condition: ``count(sex="F", age=["0-4", "5-9"])``."""
-        given: Any = {} if where is None else where
-        # what is no condition is refused where it is read
-        return _analysis.count(self, {**given, **more} if isinstance(given, Mapping) else given)
+        condition: Any = {} if where is None else where
+        # anything else than a mapping is refused where conditions are read
+        return _analysis.count(self, {**condition, **more} if isinstance(condition, Mapping) else condition)
 
     def proportion(self, where: Where, given: Where | None = None) -> Quantity:
         """Which share of the people who meet ``given`` (all by default) meet ``where``."""

@@ -65,8 +65,8 @@ class Tabular(ABC):
     def _repr_html_(self) -> str:
         """The table and what its numbers are, as a notebook shows it."""
         table = self.text_table(notebook.MOST_ROWS)
-        shown = notebook.table(table.header, table.rows, table.left, hidden=table.hidden)
-        return shown + "".join(map(notebook.paragraph, self._captions()))
+        html = notebook.table(table.header, table.rows, table.left, hidden=table.hidden)
+        return html + "".join(map(notebook.paragraph, self._captions()))
 
     def __str__(self) -> str:
         with pl.Config(tbl_rows=60, tbl_cols=20, tbl_hide_dataframe_shape=True, tbl_width_chars=160):
@@ -75,10 +75,10 @@ class Tabular(ABC):
 
 def format_of(path: str | Path, format: str | None) -> str:
     """The format of a file: ``format``, or else its ending."""
-    chosen = format or Path(path).suffix.removeprefix(".").lower()
-    if chosen not in FORMATS:
+    name = format or Path(path).suffix.removeprefix(".").lower()
+    if name not in FORMATS:
         raise InputError(f"{path}: results are written as .csv, .json or .parquet; say which one.")
-    return chosen
+    return name
 
 
 def file_content(format: str, frame: Callable[[], pl.DataFrame], data: Callable[[], Mapping[str, Any]]) -> bytes:

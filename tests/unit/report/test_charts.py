@@ -1,5 +1,6 @@
 """Charts: the right marks in the declared order, errors always shown, files complete or absent."""
 
+import io
 import json
 import os
 import re
@@ -399,10 +400,12 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(made, tmp_path):
 
 
 def test_a_failing_disk_leaves_nothing_behind(made, tmp_path, monkeypatch):
-    def full(source, target):
-        raise OSError(28, "No space left on device")
+    class Full(io.FileIO):
+        def write(self, content):
+            super().write(content[:10])
+            raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "rename", full)
+    monkeypatch.setattr("pkanon._files.open", Full, raising=False)
     with pytest.raises(pk.EnvironmentFailure, match="No space left on device"):
         save_chart(made.crosstab("edu").chart(), tmp_path / "a.json")
     assert os.listdir(tmp_path) == []

@@ -58,7 +58,7 @@ def _fixed(part: pl.DataFrame, experiment: str) -> str:
 
 
 def _across(experiment: str, places: list[int], cells: dict[int, int]) -> alt.X:
-    """The axis of what is varied, every label shown; under attributes also their ``cells``, if there is room for them."""
+    """The horizontal axis, with every label; under numbers of attributes also the ``cells`` of their table, if given."""
     common: dict[str, Any] = {"field": "x", "type": "quantitative", "title": AXES[experiment]}
     style: dict[str, Any] = {"grid": False, "labelOverlap": False}
     if experiment == "attributes":
@@ -71,11 +71,11 @@ def _across(experiment: str, places: list[int], cells: dict[int, int]) -> alt.X:
             scale=alt.Scale(domain=[places[0] - 0.4, places[-1] + 0.4], nice=False),
             axis=axis(values=places, **style),
         )
-    shown = places if experiment == "records" else [k for k in places if k in (2, 10, 100, 1_000, 10_000)]
+    ticks = places if experiment == "records" else [k for k in places if k in (2, 10, 100, 1_000, 10_000)]
     return alt.X(
         **common,
         scale=alt.Scale(type="log", domain=[places[0] / 1.4, places[-1] * 1.4], nice=False),
-        axis=axis(values=shown, format=",", labelFlush=False, **style),
+        axis=axis(values=ticks, format=",", labelFlush=False, **style),
     )
 
 
@@ -150,7 +150,7 @@ def _epsilons(part: pl.DataFrame, x: alt.X) -> Any:
         ),
     )  # fmt: skip
     lines = base.mark_line(color=INK, strokeWidth=1.4)
-    dots = base.mark_point(color=INK, fill=INK, size=55, opacity=1)
-    return alt.layer(lines, dots).properties(
+    points = base.mark_point(color=INK, fill=INK, size=55, opacity=1)
+    return alt.layer(lines, points).properties(
         width=WIDTH * 0.85, height=HEIGHT, title=panel("Epsilon (the same for both designs)")
     )

@@ -15,14 +15,14 @@ from .cells import CLEAR, NEAR, Cells
 from .style import ABOVE, COUNT, INK, Chart, axis, heading, legend, order
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
-"""Okabe and Ito's, told apart with any kind of colour vision; the first neighbours also differ in grey."""
+"""Okabe and Ito's palette: distinct with any kind of colour vision; the first neighbours also differ in grey."""
 _LENGTH = {"x": 520, "y": 300}
 """Pixels of the axis of numbers, lying or standing."""
 _WIDEST = 860
 """Pixels: beyond this width, standing bars lie down."""
 _FEW, _MANY = 8, 80
-"""Fewer bars than this lie down, as a chart of standing ones would be narrow. More than that are a shape rather than
-single bars: some labels may be left out."""
+"""Fewer than _FEW bars lie down, as a chart of standing ones would be narrow. More than _MANY bars form a shape rather
+than single bars: some labels may be left out."""
 
 
 def bars(cells: Cells, caption: str) -> Chart:

@@ -1,8 +1,8 @@
 """The cells of a table, as charts need them.
 
 Altair gives meaning to dots, brackets, colons and quotes in a column's name, and takes a title from it. So attributes
-become ``a0``, ``a1``, ``a2`` and their names appear as titles only. Labels keep their declared order; charts are told
-that order, as they would otherwise sort by alphabet.
+become ``a0``, ``a1``, ``a2`` and their names appear as titles only. Every chart states the
+declared order of labels, as Altair would otherwise sort them by alphabet.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Cells:
     def tooltip(self) -> list[alt.Tooltip]:
         """Everything known about a cell."""
         number: dict[str, Any] = {"type": "quantitative", "format": ",.1f"}
-        shown: list[tuple[str, str, dict[str, Any]]] = [
+        fields: list[tuple[str, str, dict[str, Any]]] = [
             *((f"a{i}", name, {"type": "nominal"}) for i, name in enumerate(self.names)),
             ("estimate", "estimate", number),
             ("std_error", "standard error", number),
@@ -85,7 +85,7 @@ class Cells:
             ("released", "released rows", {"type": "quantitative", "format": COUNT}),
             ("flag", "note", {"type": "nominal"}),
         ]
-        return [alt.Tooltip(field=field, title=title, **more) for field, title, more in shown]
+        return [alt.Tooltip(field=field, title=title, **more) for field, title, more in fields]
 
 
 def _relative(error: float | None, estimate: float | None) -> float:

@@ -31,7 +31,7 @@ def correlation_chart(pairs: Sequence[Pair], level: float) -> Chart:
 
     labels: dict[str, Any] = {"ticks": False, "domain": False, "labelLimit": 180}
     number = {"type": "quantitative", "format": ".3f"}
-    shown: list[tuple[str, str, dict[str, Any]]] = [
+    fields: list[tuple[str, str, dict[str, Any]]] = [
         ("first", "first", {"type": "nominal"}),
         ("second", "second", {"type": "nominal"}),
         ("measure", "measure", {"type": "nominal"}),
@@ -43,7 +43,7 @@ def correlation_chart(pairs: Sequence[Pair], level: float) -> Chart:
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X(field="first", type="nominal", **order(names), axis=axis(**labels, labelAngle=-45), title=None),
         y=alt.Y(field="second", type="nominal", **order(names), axis=axis(**labels), title=None),
-        tooltip=[alt.Tooltip(field=field, title=title, **more) for field, title, more in shown],
+        tooltip=[alt.Tooltip(field=field, title=title, **more) for field, title, more in fields],
     )
     scale = alt.Scale(scheme="redblue", domain=[-1, 1], clamp=True)
     colour = alt.Color(
@@ -60,8 +60,8 @@ def correlation_chart(pairs: Sequence[Pair], level: float) -> Chart:
     if printed:
         ink = alt.when("abs(datum.value) > 0.65").then(alt.value("white")).otherwise(alt.value(INK))
         for field, size, up in (("text", 11, -5), ("error_text", 9, 8)):
-            written = base.mark_text(fontSize=size, dy=up).encode(text=alt.Text(field=field, type="nominal"), color=ink)
-            layers.append(written)
+            texts = base.mark_text(fontSize=size, dy=up).encode(text=alt.Text(field=field, type="nominal"), color=ink)
+            layers.append(texts)
     unsigned = any(row["measure"] == MEASURES["cramers_v"] for row in rows)
     notes = ["V: Cramer's V, which has no sign."] if unsigned and printed else []
     caption = "Pearson's correlation of numeric attributes, Cramer's V of all others"

@@ -1,6 +1,6 @@
 """The chart of a reconstructed table: bars with error bars, or a heat map that shows its errors.
 
-Here is decided which kind fits a table, and what is refused.
+This module chooses the kind that fits a table, and refuses what cannot be drawn.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ KINDS = {"bars": (1, 2), "heat": (2, 3)}
 """How many attributes each kind can show."""
 MAX_CELLS = 5_000
 GROUPED_CELLS, GROUPS = 60, 6
-"""Two attributes are shown as bars up to here; beyond, bars are too thin or colours too many to compare."""
+"""The largest table of two attributes that is drawn as bars: with more cells bars are too thin, with more groups there
+are too many colours to compare."""
 
 
 def crosstab_chart(grid: Grid, kind: str | None) -> Chart:

@@ -19,9 +19,9 @@ PRINTED_CELLS = 100
 _EXTENT = 560
 """Pixels that the longer side aims at."""
 _SMALLEST = 0.25
-"""Side of the square of a cell that says nothing, as a share of the largest."""
+"""Side of the smallest square as a share of the largest; it stands for a cell whose error drowns its estimate."""
 _UNCLEAR = 0.5
-"""The relative error from which squares are smallest: the interval then reaches zero, more or less."""
+"""The relative error from which on squares are smallest: a 95% interval then reaches zero, more or less."""
 _PAGE = 1000
 """Pixels: panels side by side up to this width."""
 

@@ -50,26 +50,26 @@ def truth_of_codes(leaf: Leaf, attribute: Attribute) -> Truth:
     known = np.ones(attribute.size, bool)
     if attribute.missing_code is not None:
         known[attribute.missing_code] = False
-    chosen = np.zeros(attribute.size, bool)
+    met = np.zeros(attribute.size, bool)
     match leaf:
         case IsMissing():
             return Truth(~known, known)
         case Compare(_, "=", value):
-            chosen[code_equal(attribute, value)] = True
+            met[code_equal(attribute, value)] = True
         case Compare(_, "<>", value):
-            chosen[code_equal(attribute, value)] = True
-            chosen = ~chosen
+            met[code_equal(attribute, value)] = True
+            met = ~met
         case Compare(_, relation, value):
             ordered = codes_ordered(attribute, relation, value)
-            chosen[: len(ordered)] = ordered
+            met[: len(ordered)] = ordered
             known[len(ordered) :] = False  # unlisted values have no place in the order
         case OneOf(_, values):
-            chosen[[code_equal(attribute, value) for value in values]] = True
+            met[[code_equal(attribute, value) for value in values]] = True
         case Like():
-            chosen = _like(leaf, attribute)
+            met = _like(leaf, attribute)
         case _:
             raise AssertionError(leaf)  # HAVING answers these itself
-    return Truth(chosen & known, ~chosen & known)
+    return Truth(met & known, ~met & known)
 
 
 def _like(leaf: Like, attribute: Attribute) -> NDArray[np.bool_]:

@@ -78,7 +78,7 @@ def codes_ordered(attribute: Attribute, relation: Operator, value: Constant) -> 
         case Range(low, high):
             return np.asarray(holds(np.arange(low, high + 1), exact))
         case Listed(values):
-            return np.array([holds(known, exact) for known in values], bool)
+            return np.array([holds(listed, exact) for listed in values], bool)
     raise AssertionError  # a randomised attribute has a domain
 
 
@@ -143,9 +143,9 @@ def _bins_ordered(attribute: Attribute, bins: Bins, relation: Operator, value: A
 
 def _refuse_cut(attribute: Attribute, relation: str, value: Any, label: str, edges: list[Any]) -> NoReturn:
     quote = "'" if attribute.type == "date" else ""
-    asked = ">=" if relation in (">", ">=") else "<"
-    written = [int(edge) if isinstance(edge, float) and edge.is_integer() else edge for edge in edges]
-    ways = " or ".join(f"{attribute.name} {asked} {quote}{edge}{quote}" for edge in written)
+    sign = ">=" if relation in (">", ">=") else "<"
+    whole = [int(edge) if isinstance(edge, float) and edge.is_integer() else edge for edge in edges]
+    ways = " or ".join(f"{attribute.name} {sign} {quote}{edge}{quote}" for edge in whole)
     raise InputError(
         f"'{attribute.name}' is released in bins; {relation} {value} splits the bin '{label}'. Ask for {ways}."
     )

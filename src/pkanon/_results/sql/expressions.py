@@ -65,10 +65,10 @@ def expression(node: Node, names: Names) -> Expression:
     if type(node) in AGGREGATES:
         return _aggregate(node, names.of_rows())
     if is_a(node, exp.Column):
-        known = names.alias(node.name, node.table)
-        if known is not None and not isinstance(known, str):
-            return known
-        attribute = known or names.attribute(node.name, node.table)
+        item = names.alias(node.name, node.table)
+        if item is not None and not isinstance(item, str):
+            return item
+        attribute = item or names.attribute(node.name, node.table)
         raise InputError(
             f"'{attribute}' stands outside an aggregate. Put it in GROUP BY, or ask for COUNT({attribute}), SUM or AVG."
         )
@@ -173,8 +173,8 @@ def _like(node: Node, names: Names, escape: str = "") -> Condition:
     only(node, "this", "expression", "negate")  # newer parsers say NOT LIKE by 'negate', older ones by Not
     if len(escape) > 1:
         raise InputError("ESCAPE takes one character.")
-    found = Like(_attribute(node.this, names), _text(node.expression), escape, is_a(node, exp.ILike))
-    return Not(found) if node.args.get("negate") else found
+    like = Like(_attribute(node.this, names), _text(node.expression), escape, is_a(node, exp.ILike))
+    return Not(like) if node.args.get("negate") else like
 
 
 def _is(node: Node, names: Names, *, measured: bool) -> Condition:
@@ -218,8 +218,8 @@ def _attribute(node: Node, names: Names) -> str:
         if _is_constant(inner):
             raise InputError(f"A condition compares an attribute with a constant; {as_sql(node)} is a constant.")
         raise refuse(node, "as a condition")
-    known = names.alias(inner.name, inner.table)
-    return known if isinstance(known, str) else names.attribute(inner.name, inner.table)
+    item = names.alias(inner.name, inner.table)
+    return item if isinstance(item, str) else names.attribute(inner.name, inner.table)
 
 
 def _bare(node: Node) -> Node:

@@ -34,25 +34,25 @@ class Names:
     def attribute(self, name: str, table: str = "") -> str:
         """The randomised attribute called ``name``."""
         self._check_table(table)
-        known = self.schema.names
-        found = [name] if name in known else [other for other in known if other.lower() == name.lower()]
-        if len(found) > 1:
-            raise InputError(f"'{name}' can mean {' or '.join(found)}; write it with the same capital letters.")
-        if not found:
+        columns = self.schema.names
+        matches = [name] if name in columns else [other for other in columns if other.lower() == name.lower()]
+        if len(matches) > 1:
+            raise InputError(f"'{name}' can mean {' or '.join(matches)}; write it with the same capital letters.")
+        if not matches:
             askable = [attribute.name for attribute in self.schema.randomised]
             raise InputError(f"The release has no attribute '{name}'. {did_you_mean(name, askable)}")
-        attribute = self.schema.attribute(found[0])
+        attribute = self.schema.attribute(matches[0])
         if attribute.role != "randomise":
             raise InputError(f"'{attribute.name}' {_OUTSIDE[attribute.role]}. Ask about the randomised attributes.")
         return attribute.name
 
     def alias(self, name: str, table: str = "") -> str | Expression | None:
         """What SELECT calls ``name``, if anything."""
-        found = None if table else self.aliases.get(name.lower())
-        hidden = [other for other in self.schema.names if other.lower() == name.lower() and other != found]
-        if found is not None and hidden and not self.alias_first:
+        item = None if table else self.aliases.get(name.lower())
+        others = [column for column in self.schema.names if column.lower() == name.lower() and column != item]
+        if item is not None and others and not self.alias_first:
             raise InputError(f"'{name}' can mean the attribute or the column of SELECT; give the column another name.")
-        return found
+        return item
 
     def _check_table(self, table: str) -> None:
         if table and table.lower() not in self.tables:

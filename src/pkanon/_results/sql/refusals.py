@@ -76,10 +76,10 @@ def only(node: Node, *allowed: str) -> None:
 
 def as_sql(node: Node) -> str:
     """The text of a piece of SQL, on one line."""
-    text = " ".join(written(node).split())
+    text = " ".join(sql_text(node).split())
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def written(node: Node) -> str:
+def sql_text(node: Node) -> str:
     """The text of a piece of SQL; without the warnings that writing it for some database would give."""
     return str(node.sql(dialect="duckdb", comments=False, unsupported_level=ErrorLevel.IGNORE))

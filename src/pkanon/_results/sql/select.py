@@ -19,7 +19,7 @@ from .expressions import AGGREGATES, condition, expression
 from .language import Aggregate, Column, Condition, Expression, Order, Query, aggregates, leaves
 from .names import TABLE, Names
 from .nodes import is_a
-from .refusals import CLAUSES, STATEMENTS, as_sql, only, refuse, written
+from .refusals import CLAUSES, STATEMENTS, as_sql, only, refuse, sql_text
 
 if TYPE_CHECKING:
     from .nodes import Node
@@ -83,13 +83,13 @@ class Reader:
         rows = None if where is None else condition(where.this, self.names)
         groups = self._groups()
         columns = self._columns(groups)
-        having = replace(self.names, aliases={column.name.lower(): column.item for column in columns})
+        aliased = replace(self.names, aliases={column.name.lower(): column.item for column in columns})
         return Query(
             columns=columns,
             groups=groups,
             where=rows,
-            having=self._having(groups, having),
-            order=self._order(columns, groups, replace(having, alias_first=True)),
+            having=self._having(groups, aliased),
+            order=self._order(columns, groups, replace(aliased, alias_first=True)),
             limit=self._whole("limit"),
             offset=self._whole("offset") or 0,
         )
@@ -98,12 +98,12 @@ class Reader:
         clause = self.clauses.get("having")
         if clause is None:
             return None
-        kept = condition(clause.this, names, measured=True)
-        for leaf in leaves(kept):
+        having = condition(clause.this, names, measured=True)
+        for leaf in leaves(having):
             attribute = getattr(leaf, "attribute", None)
             if attribute is not None and attribute not in groups:
                 raise InputError(f"HAVING chooses groups; '{attribute}' is not in GROUP BY. Put it in WHERE.")
-        return kept
+        return having
 
     def _groups(self) -> tuple[str, ...]:
         clause = self.clauses.get("group")
@@ -175,8 +175,8 @@ class Reader:
                 self._item(place, "ORDER BY")
                 item = columns[place - 1].item
             elif is_a(ordered.this, exp.Column):
-                known = names.alias(ordered.this.name, ordered.this.table)
-                item = names.attribute(ordered.this.name, ordered.this.table) if known is None else known
+                alias = names.alias(ordered.this.name, ordered.this.table)
+                item = names.attribute(ordered.this.name, ordered.this.table) if alias is None else alias
             else:
                 item = expression(ordered.this, names)
             if isinstance(item, str) and item not in groups:
@@ -231,4 +231,4 @@ def _default_name(number: Expression, node: Node) -> str:
             return "count"
         if isinstance(number.argument, str):
             return f"{number.function}_{number.argument}"
-    return " ".join(written(node).lower().split())
+    return " ".join(sql_text(node).lower().split())
