@@ -32,5 +32,22 @@ def groups(table: object, columns: Sequence[str], *, text: TextFormat | None = N
 
 
 def anonymity(table: object, columns: Sequence[str], *, text: TextFormat | None = None) -> int:
-    """k of a table as classical k-anonymity counts it: the size of the smallest group of equal rows."""
+    """k of a table as classical k-anonymity counts it: the size of the smallest group of equal rows.
+
+    Parameters
+    ----------
+    table
+        A data frame, or the path of a CSV or Parquet file.
+    columns
+        The names of the columns that an outsider may know.
+    text
+        Delimiter and encoding, if the table is a text file.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> pk.anonymity(pl.DataFrame({"sex": ["F", "F", "M"], "age": [30, 30, 31]}), ["sex", "age"])
+    1
+    """
     return groups(table, columns, text=text).k

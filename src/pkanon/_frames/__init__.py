@@ -16,6 +16,7 @@ __all__ = [
     "Draft",
     "Encoded",
     "Kind",
+    "SmallestGroups",
     "TextFormat",
     "as_kind",
     "column_as_weights",

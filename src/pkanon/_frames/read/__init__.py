@@ -25,6 +25,7 @@ __all__ = [
     "PLAIN",
     "Encoded",
     "Kind",
+    "SmallestGroups",
     "Source",
     "TextFormat",
     "are_names",
