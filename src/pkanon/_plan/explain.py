@@ -25,14 +25,13 @@ def explain(plan: Plan) -> str:
     promised = promises(plan)
     if void:
         promised = ["Nothing, as the plan stands:", *void, "Without that it would be:", *promised]
-    lines = [
-        "What is done",
-        *(f"  {block.describe()}" for block in plan.blocks),
-        f"  {_order(plan)}",
-        "",
-        "What is promised",
-    ]
+    lines = ["What is done", *(f"  {sentence}" for sentence in steps(plan)), "", "What is promised"]
     return "\n".join([*lines, *(f"  {sentence}" for sentence in promised)])
+
+
+def steps(plan: Plan) -> list[str]:
+    """What is done to the table, a sentence each."""
+    return [*(block.describe() for block in plan.blocks), _order(plan)]
 
 
 def void_reasons(plan: Plan) -> list[str]:

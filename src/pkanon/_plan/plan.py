@@ -25,7 +25,7 @@ from .._schema import Attribute, Schema, Unit
 from . import notebook
 from . import privacy as _privacy
 from .asked import Asked
-from .explain import explain, promises, void_reasons
+from .explain import explain, promises, steps, void_reasons
 from .predict import Prediction, predict
 
 if TYPE_CHECKING:
@@ -145,6 +145,11 @@ class Plan:
     def void_reasons(self) -> list[str]:
         """What in the plan itself takes every guarantee away, a sentence each; empty if nothing does."""
         return void_reasons(self)
+
+    @property
+    def steps(self) -> list[str]:
+        """What is done to the table, a sentence each."""
+        return steps(self)
 
     def predict(self, *attributes: str) -> Prediction:
         """The error of the cross-tabulation of ``attributes``, before any data exist."""
