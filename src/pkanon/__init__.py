@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from ._errors import TargetError as TargetError
     from ._estimate import ABOUT as ABOUT
     from ._estimate import METHODS as METHODS
-    from ._estimate import Association as Association
     from ._estimate import Convergence as Convergence
     from ._estimate import Measure as Measure
     from ._estimate import Quantile as Quantile
@@ -69,6 +68,7 @@ if TYPE_CHECKING:
     from ._release import open_release as open_release
     from ._release import release as release
     from ._results import Answer as Answer
+    from ._results import Association as Association
     from ._results import Correlations as Correlations
     from ._results import Description as Description
     from ._results import Estimate as Estimate
@@ -90,7 +90,7 @@ _HOMES = {
     "ABOUT": "_estimate",
     "Agreement": "_blocks",
     "Answer": "_results",
-    "Association": "_estimate",
+    "Association": "_results",
     "Attribute": "_schema",
     "Bundle": "_schema",
     "Central": "_plan",

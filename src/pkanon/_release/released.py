@@ -109,6 +109,7 @@ class Release:
         about: str = "table",
         weights: str | None = None,
         level: float = 0.95,
+        progress: Progress | None = None,
     ) -> Description:
         """Mean, deviation, sum and quantiles of numeric attributes (all by default), within each group of ``by``."""
         by = as_names(by)
@@ -116,7 +117,7 @@ class Release:
         if not attributes and not numeric:
             raise InputError("No attribute of this release is numeric; crosstab counts the others.")
         table_of = partial(self.crosstab, method=method, about=about, weights=weights, level=level)
-        return describe(table_of, attributes or numeric, by, level)
+        return describe(table_of, attributes or numeric, by, level, progress or quiet)
 
     def correlations(self, *attributes: str, level: float = 0.95, progress: Progress | None = None) -> Correlations:
         """How all pairs of attributes (all by default) are related in the population."""

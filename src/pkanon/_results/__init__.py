@@ -2,11 +2,13 @@
 
 tabular.py   what all results share: data frames, JSON, files, notebooks;  text.py  tables for people to read
 columns.py   the names of their columns
-estimate.py  a reconstructed table;  overview.py  descriptions and correlations of many attributes
+estimate.py  a reconstructed table;  association.py  how two attributes are related
+overview.py  descriptions and correlations of many attributes
 costs.py     what privacy costs, before any data exist
 sql/         queries;  charts/  pictures (loaded when the first one is drawn: altair is optional);  records.py  what they draw
 """
 
+from .association import Association
 from .costs import Tradeoff, tradeoff
 from .estimate import Estimate
 from .overview import Correlations, Description, correlate, describe
@@ -16,6 +18,7 @@ from .tabular import Tabular, json_rows
 
 __all__ = [
     "Answer",
+    "Association",
     "Correlations",
     "Description",
     "Estimate",

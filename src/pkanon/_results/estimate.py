@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from .._blocks import Counts
 from .._errors import EnvironmentFailure, InputError
-from .._estimate import ABOUT, METHODS, Association, Quantile, Quantity, Reconstruction, Shares, as_names
+from .._estimate import ABOUT, METHODS, Quantile, Quantity, Reconstruction, Shares, as_names
 from .._estimate import statistics as _analysis
 from .._files import write_new
 from .._frames import as_kind, decode_attributes
 from .._schema import MISSING_LABEL
+from .association import Association
 from .columns import Columns, free_names, interval_title, percent
 from .records import Grid, label_texts
 from .tabular import Tabular, file_content, format_of, json_rows
@@ -132,7 +133,7 @@ class Estimate(Reconstruction, Tabular):
 
     def association(self) -> Association:
         """Test of independence, Cramer's V and mutual information of the table's two attributes."""
-        return _analysis.associate(self)
+        return Association(**vars(_analysis.associate(self)), level=self.level)
 
     def columns(self, level: float | None = None) -> Columns:
         """The names that counts and their errors have in data frames."""

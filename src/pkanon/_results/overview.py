@@ -85,12 +85,15 @@ class Description(Tabular):
         return f"<Description of {attributes}{' by ' if self.by else ''}{' x '.join(self.by)}>"
 
 
-def describe(table_of: TableOf, attributes: Sequence[str], by: Sequence[str], level: float) -> Description:
+def describe(
+    table_of: TableOf, attributes: Sequence[str], by: Sequence[str], level: float, progress: Progress
+) -> Description:
     """Statistics of ``attributes`` (numeric ones), within each group of ``by``."""
     rows: list[dict[str, Any]] = []
     names = Columns.of("value", level)
     groups_by = free_names(by, ("attribute", "statistic", *names, "flag"))
-    for name in attributes:
+    for done, name in enumerate(attributes):
+        progress("describing", done / len(attributes))
         if name in by:
             raise InputError(f"'{name}' cannot be described by itself; leave it out of one of both.")
         table = table_of(name, *by)

@@ -17,7 +17,7 @@ except ImportError:
 
 from .correlation import correlation_chart
 from .crosstab import crosstab_chart
-from .saving import save_chart
+from .saving import check_chart_file, save_chart
 from .style import INK, PALE_INK, axis, dots, heading, legend, panel, powers
 from .tradeoff import tradeoff_chart
 
@@ -25,6 +25,7 @@ __all__ = [
     "INK",
     "PALE_INK",
     "axis",
+    "check_chart_file",
     "correlation_chart",
     "crosstab_chart",
     "dots",

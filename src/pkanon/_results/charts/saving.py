@@ -22,10 +22,16 @@ _MENU = {"actions": {"export": True, "source": False, "compiled": False, "editor
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
     """Write a chart to a file that does not exist yet; its ending says what is written."""
     place = Path(path)
+    check_chart_file(place)  # before the chart is drawn, which takes a while
+    write_new(place, _content(chart, place.suffix.lower()))
+
+
+def check_chart_file(path: str | Path) -> None:
+    """Refuse a file that a chart cannot be written to: its ending is unknown, it exists, or its folder does not."""
+    place = Path(path)
     if place.suffix.lower() not in ENDINGS:
         raise InputError(f"A chart cannot be written to {path}: its name must end in {', '.join(ENDINGS)}.")
-    check_free(place)  # before the chart is drawn, which takes a while
-    write_new(place, _content(chart, place.suffix.lower()))
+    check_free(place)
 
 
 def _content(chart: alt.TopLevelMixin, ending: str) -> bytes:

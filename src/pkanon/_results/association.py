@@ -1,0 +1,56 @@
+"""How two attributes are related, as a table and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from .. import _estimate
+from .columns import Columns
+from .tabular import Tabular
+
+
+@dataclass(frozen=True)
+class Association(_estimate.Association, Tabular):
+    """The relation of two attributes in the population.
+
+    ``chi_square`` on ``degrees_of_freedom``, its ``p_value`` under independence,
+    ``cramers_v`` (0 to 1) and ``mutual_information`` (nats); ``level`` is that of the intervals of both.
+    """
+
+    level: float = 0.95
+
+    def to_polars(self) -> pl.DataFrame:
+        """The columns of :meth:`Correlations.to_polars`, one row per number; those of the test have no error."""
+        first, second = self.attributes
+        rows = []
+        for name, number in self._numbers().items():
+            value, error, low, high = number if isinstance(number, tuple) else (float(number), None, None, None)
+            rows.append((first, second, name, value, error, low, high))
+        labels = ("first", "second", "measure")
+        types = dict.fromkeys(labels, pl.String) | dict.fromkeys(Columns.of("value", self.level), pl.Float64)
+        return pl.DataFrame(rows, schema=types, orient="row")
+
+    def to_json(self) -> dict[str, Any]:
+        """All numbers and how they were made."""
+        parts = ("value", "std_error", "low", "high")
+        return {"attributes": list(self.attributes), "about": "population", "level": self.level} | {
+            name: dict(zip(parts, number)) if isinstance(number, tuple) else number
+            for name, number in self._numbers().items()
+        }
+
+    def _numbers(self) -> dict[str, float | tuple[float, float, float, float]]:
+        """Every number by its name; a strength with its error and limits."""
+        strengths = {"cramers_v": self.cramers_v, "mutual_information": self.mutual_information}
+        return {
+            "chi_square": self.chi_square,
+            "degrees_of_freedom": self.degrees_of_freedom,
+            "p_value": self.p_value,
+        } | {
+            name: (measure.value, measure.standard_error, *measure.interval(self.level))
+            for name, measure in strengths.items()
+        }
+
+    __str__ = _estimate.Association.__str__
