@@ -112,7 +112,7 @@ def digits(value: float) -> str:
     return f"{value:.1e}" if 0 < value < 1e-4 else f"{value:.3g}" if value < 100 else f"{value:.0f}"
 
 
-def use_rows(name: str, result: pk.Comparison) -> dict[str, str]:
+def use_rows(name: str, result: pk.experiments.Comparison) -> dict[str, str]:
     """Per measure: Mondrian, the same with the target as it is, equal-rho, optimal at each k.
 
     The better reading of the randomised ones; in bold the best of the three that protect all attributes, unless it is
@@ -145,7 +145,7 @@ def use_rows(name: str, result: pk.Comparison) -> dict[str, str]:
     return found
 
 
-def risk_rows(name: str, result: pk.Comparison) -> dict[str, str]:
+def risk_rows(name: str, result: pk.experiments.Comparison) -> dict[str, str]:
     """Per measure: Mondrian, Mondrian with the target as it is, equal-rho, optimal at each k."""
     found = {}
     frame = result.to_polars()
@@ -179,15 +179,15 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--write", action="store_true", help="put tables and figures into docs/compare.md")
     arguments = parser.parse_args()
-    results: dict[str, pk.Comparison] = {}
+    results: dict[str, pk.experiments.Comparison] = {}
     sizes = ["| table | rows | attributes and how many values they have | seconds |", "|---|---:|---|---:|"]
     for file, (name, read) in {"": (EMBEDDED, None), **TABLES}.items():
         start = time.perf_counter()
         if read is None:
-            results[name] = pk.compare(ks=KS)
+            results[name] = pk.experiments.compare(ks=KS)
         elif (arguments.data / file).exists():
             table, schema = coded(read(arguments.data / file))
-            results[name] = pk.compare(table, schema, ks=KS, target="income")
+            results[name] = pk.experiments.compare(table, schema, ks=KS, target="income")
         else:
             print(f"{file} is not in {arguments.data}")
             continue

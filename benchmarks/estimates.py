@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 import pkanon as pk
-from pkanon._estimate import Channel, maximum_likelihood, tabulate
+from pkanon._estimate import METHODS, Channel, maximum_likelihood, tabulate
 from report import put
 from speed import round_robin
 
@@ -78,10 +78,10 @@ def accuracy() -> tuple[str, str]:
     for design in ("equal-rho", "equal-epsilon", "joint", "optimal"):
         more = {"workload": "full"} if design == "optimal" else {}
         plan = pk.plan(schema, records=table.height, k=2, design=design, **more)
-        found: dict[str, list[float]] = {method: [] for method in pk.METHODS}
+        found: dict[str, list[float]] = {method: [] for method in METHODS}
         for seed in range(RELEASES):
             release = pk.release(table, plan, randomness=pk.Seeded(seed))
-            for method in pk.METHODS:
+            for method in METHODS:
                 counts = release.crosstab(*names, method=method).counts
                 found[method].append(float(np.abs(counts - truth).sum()) / table.height)
         cells = " | ".join(f"{np.mean(values):.4f} ± {np.std(values):.4f}" for values in found.values())

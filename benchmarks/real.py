@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 import pkanon as pk
-from pkanon._estimate import Channel, tabulate
+from pkanon._estimate import METHODS, Channel, tabulate
 from report import put
 
 K = 10
@@ -75,7 +75,7 @@ def coverage(file: Path) -> list[str]:
         held: dict[tuple[str, bool], list[int]] = {}
         for seed in range(RELEASES):
             release = pk.release(frame, plan, randomness=pk.Seeded(seed))
-            for count, method in itertools.product((1, 2, 3, 4), pk.METHODS):
+            for count, method in itertools.product((1, 2, 3, 4), METHODS):
                 for table in itertools.combinations(names, count):
                     if method == "em" and count == 4 and design != "joint":
                         continue  # minutes for a table nobody would read
@@ -90,7 +90,7 @@ def coverage(file: Path) -> list[str]:
                         total[0] += int(inside[many == dense].sum())
                         total[1] += int((many == dense).sum())
         cells = []
-        for method, dense in itertools.product(pk.METHODS, (True, False)):
+        for method, dense in itertools.product(METHODS, (True, False)):
             inside_count, count = held[method, dense]
             cells.append(f"{100 * inside_count / count:.1f}% of {count:,}" if count else "-")
         lines.append(f"| {file.name} | {design} | {k} | {' | '.join(cells)} |")

@@ -7,7 +7,7 @@
     release = pk.release("people.csv", plan)
     release.save("out/")
 
-Names are loaded when they are first used, so that importing the package costs next to nothing.
+A name is loaded when it is first used, so importing the package is quick.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import experiments as experiments
     from ._audit import anonymity as anonymity
     from ._blocks import Agreement as Agreement
     from ._blocks import Matrix as Matrix
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
     from ._blocks import TransitionMatrix as TransitionMatrix
     from ._demo import demo_schema as demo_schema
     from ._demo import demo_table as demo_table
-    from ._design import DESIGNS as DESIGNS
-    from ._design import afford as afford
     from ._design import plan as plan
+    from ._design import plan_for_error as plan_for_error
     from ._design import records_needed as records_needed
     from ._design import rho_from_both as rho_from_both
     from ._design import rho_from_epsilon as rho_from_epsilon
@@ -38,20 +38,12 @@ if TYPE_CHECKING:
     from ._errors import RefusedError as RefusedError
     from ._errors import SchemaError as SchemaError
     from ._errors import TargetError as TargetError
-    from ._estimate import ABOUT as ABOUT
-    from ._estimate import METHODS as METHODS
     from ._estimate import Convergence as Convergence
     from ._estimate import Measure as Measure
     from ._estimate import Quantile as Quantile
     from ._estimate import Quantity as Quantity
-    from ._experiments import Comparison as Comparison
-    from ._experiments import Reproduction as Reproduction
-    from ._experiments import compare as compare
-    from ._experiments import reproduce as reproduce
-    from ._files import check_free as check_free
     from ._frames import Draft as Draft
     from ._frames import TextFormat as TextFormat
-    from ._frames import count_rows as count_rows
     from ._frames import draft_schema as draft_schema
     from ._plan import Central as Central
     from ._plan import Composition as Composition
@@ -87,7 +79,6 @@ __version__ = "0.1.0"
 
 # One explicit list: the public name and where it lives.
 _HOMES = {
-    "ABOUT": "_estimate",
     "Agreement": "_blocks",
     "Answer": "_results",
     "Association": "_results",
@@ -95,19 +86,16 @@ _HOMES = {
     "Bundle": "_schema",
     "Central": "_plan",
     "Certificate": "_release",
-    "Comparison": "_experiments",
     "Composition": "_plan",
     "Convergence": "_estimate",
     "Correlations": "_results",
     "CountNoise": "_plan",
-    "DESIGNS": "_design",
     "DataError": "_errors",
     "Description": "_results",
     "Draft": "_frames",
     "EnvironmentFailure": "_errors",
     "Estimate": "_results",
     "InputError": "_errors",
-    "METHODS": "_estimate",
     "Matrix": "_blocks",
     "Measure": "_estimate",
     "PkanonError": "_errors",
@@ -118,7 +106,6 @@ _HOMES = {
     "Quantity": "_estimate",
     "RefusedError": "_errors",
     "Release": "_release",
-    "Reproduction": "_experiments",
     "Retention": "_blocks",
     "Schema": "_schema",
     "SchemaError": "_errors",
@@ -129,13 +116,9 @@ _HOMES = {
     "Tradeoff": "_results",
     "TransitionMatrix": "_blocks",
     "Unit": "_schema",
-    "afford": "_design",
     "anonymity": "_audit",
     "check": "_release",
-    "check_free": "_files",
-    "compare": "_experiments",
     "compose": "_plan",
-    "count_rows": "_frames",
     "demo_schema": "_demo",
     "demo_table": "_demo",
     "draft_schema": "_frames",
@@ -143,21 +126,25 @@ _HOMES = {
     "k_of": "_plan",
     "open_release": "_release",
     "plan": "_design",
+    "plan_for_error": "_design",
     "read_plan": "_plan",
     "read_schema": "_schema",
     "records_needed": "_design",
     "release": "_release",
-    "reproduce": "_experiments",
     "rho_from_both": "_design",
     "rho_from_epsilon": "_design",
     "rho_from_k": "_design",
     "save_chart": "_results.charts",
     "tradeoff": "_results",
 }
-__all__ = ["__version__", *sorted(_HOMES)]
+# Public submodules: names for fewer people, one door each.
+_SUBMODULES = ("experiments",)
+__all__ = ["__version__", *sorted([*_HOMES, *_SUBMODULES])]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"pkanon.{name}")  # which makes it an attribute of the package
     if name not in _HOMES:
         raise AttributeError(f"module 'pkanon' has no attribute '{name}'")
     value = getattr(importlib.import_module(f"pkanon.{_HOMES[name]}"), name)

@@ -12,7 +12,7 @@ def run(place, *arguments):
 
 
 def test_a_run(place):
-    code, out, err = run(place, "--k", "2, 5,1000", "--target", "education", "-o", "compared")
+    code, out, err = run(place, "--ks", "2, 5,1000", "--target", "education", "-o", "compared")
     assert (code, err) == (0, "")
     assert "people.csv, 200 rows" in out
     assert "Target: education" in out
@@ -26,21 +26,24 @@ def test_a_run(place):
 
 def test_json_and_a_free_name(place):
     (place.folder / "pkanon-compare").mkdir()
-    code, out, _ = run(place, "--k", "2,3,4,5", "--quick", "--seed", "9", "--json")
+    code, out, _ = run(place, "--ks", "2,3,4,5", "--quick", "--seed", "9", "--json")
     assert code == 0
     result = json.loads(out)
     assert result["folder"] == "pkanon-compare-2"
     assert (result["seed"], result["releases"], result["queries"], result["quick"]) == (9, 1, 30, True)
-    assert result["k"] == [2, 4, 5]
+    assert result["k"] == [2, 3, 4, 5]  # --quick drops none of those that were asked for
     assert {"way", "measure", "value"} <= set(result["numbers"][0])
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--k", "2,x"), "whole numbers with commas"),
-        (("--k", "1"), "2 or more"),
-        (("--k", "100"), "a fifth of them, 40"),
+        (("--ks", "2,x"), "whole numbers with commas"),
+        (("--ks", "1"), "2 or more"),
+        (("--ks", "100"), "a fifth of them, 40"),
+        (("--ks", "²"), "whole numbers with commas"),
+        (("--k", "2"), "--ks 2,10,100"),
+        (("--k", "2,5"), "--ks 2,10,100"),
         (("--target", "weight"), "no randomised attribute"),
         (("-o", "plan.json"), "exists already"),
         (("-o", "none/compared"), "does not exist"),

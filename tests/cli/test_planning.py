@@ -1,8 +1,10 @@
-"""pkanon plan: questions answered in words, and the tables that matter shown."""
+"""pkanon plan and pkanon plan-for-error: questions answered in words, and the tables that matter shown."""
 
 import json
 
 import pytest
+
+import pkanon as pk
 
 SCHEMA = """
 [attributes.sex]
@@ -17,45 +19,123 @@ values = ["none", "school", "degree"]
 """
 
 
-@pytest.fixture
-def planned(place):
-    """Standard output of ``pkanon plan`` on the schema above, or what it says when it refuses."""
+def runner(place, verb):
+    """Standard output of a verb on the schema above, or what it says when it refuses."""
     (place.folder / "people.toml").write_text(SCHEMA)
 
     def planned(*options, code=0):
-        done, out, err = place.run("plan", "people.toml", *options)
-        assert done == code
-        return out if code == 0 else err
+        done, out, err = place.run(verb, "people.toml", *options)
+        assert done == code, err
+        if code:
+            assert out == ""
+            assert err.count("\n") == 1
+        return err if code else out
 
     return planned
 
 
-def test_how_much_privacy_can_be_afforded(planned):
-    out = planned("--records", "5000", "--table", "sex,age", "--error", "0.02")
+@pytest.fixture
+def planned(place):
+    return runner(place, "plan")
+
+
+@pytest.fixture
+def searched(place):
+    return runner(place, "plan-for-error")
+
+
+def test_how_much_privacy_can_be_afforded(searched):
+    out = searched("--records", "5000", "--table", "sex,age", "--error", "0.02")
     first, served, _, second, *_ = out.splitlines()
     assert first.startswith("With a standard error of at most 0.02 in sex x age (an average cell has 0.05), k = ")
     assert "made for just that" in served
     k = first.split("k = ")[1].split()[0]
     assert second.startswith(f"Plan for 5,000 records: k = {k}")
-    assert "next to nobody" not in first
+    assert "hardly anybody" not in first
 
 
-def test_a_k_that_hides_nobody_is_called_that(planned):
-    out = planned("--records", "5000", "--table", "sex,age", "--error", "0.0034")
-    assert "hides next to nobody" in out.splitlines()[0]
+def test_a_k_that_protects_nobody_is_called_that(searched):
+    out = searched("--records", "5000", "--table", "sex,age", "--error", "0.0034")
+    assert "protects hardly anybody" in out.splitlines()[0]
 
 
-def test_how_many_people_are_needed(planned, place):
-    out = planned("--k", "20", "--table", "sex,age", "--error", "0.02", "-o", "needed.json")
+def test_how_many_people_are_needed(searched, place):
+    out = searched("--k", "20", "--table", "sex,age", "--error", "0.02", "-o", "needed.json")
     needed = json.loads((place.folder / "needed.json").read_text())["records"]
     assert f"{needed:,} records are needed." in out.splitlines()[0]
+    assert out.splitlines()[-1] == "Written to needed.json."
 
 
-def test_a_misspelt_table_is_blamed_on_the_table(planned):
-    out = planned("--records", "5000", "--table", "sex,aeg", "--error", "0.02", code=2)
+def test_the_search_as_json(searched):
+    found = json.loads(searched("--k", "20", "--table", "sex,age", "--error", "0.02", "--json"))
+    assert (found["chosen"], found["error"]) == ("optimal", 0.02)
+    assert found["records"] > 20
+    (prediction,) = found["optimal"]["predictions"]
+    assert prediction["attributes"] == ["sex", "age"]
+    assert prediction["standard_error"] <= 0.02
+
+
+def test_a_workload_is_said_only_where_it_was_chosen_for_the_table(searched):
+    options = ("--k", "20", "--table", "sex,age", "--error", "0.02")
+    assert "made for just that" not in searched(*options, "--workload", "2")
+    assert "made for just that" not in searched(*options, "--design", "equal-rho")
+
+
+def test_a_misspelt_table_is_blamed_on_the_table(searched):
+    out = searched("--records", "5000", "--table", "sex,aeg", "--error", "0.02", code=2)
     assert "'aeg'" in out
     assert "Did you mean 'age'?" in out
     assert "workload" not in out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--records", "5000", "--error", "0.02"], "--table"),
+        (["--records", "5000", "--table", "sex"], "--error"),
+        (["--table", "sex", "--error", "0.02"], "either --records"),
+        (["--table", "sex", "--error", "0.02", "--records", "5000", "--k", "20"], "either --records"),
+        (["--table", "sex", "--error", "0.02", "--records", "5000", "--central-epsilon", "1"], "no option"),
+        (["--table", "sex", "--error", "2", "--records", "5000"], "such as 0.02"),
+    ],
+)
+def test_what_cannot_be_searched_for(searched, options, words):
+    assert words in searched(*options, code=2)
+
+
+def test_the_search_is_asked_of_its_own_verb(planned):
+    err = planned("--records", "5000", "--table", "sex,age", "--error", "0.02", code=2)
+    assert "pkanon plan-for-error" in err
+
+
+def test_a_plan_needs_the_number_of_records(planned):
+    err = planned("--k", "20", code=2)
+    assert "--records N" in err
+    assert "plan-for-error" in err
+
+
+@pytest.mark.parametrize("file", ["plan.json", "out"])
+def test_what_is_planned_already_is_explained_by_another_verb(place, file):
+    (place.folder / "out").mkdir()
+    code, out, err = place.run("plan", file)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "pkanon explain" in err
+
+
+def test_a_chart_of_what_privacy_costs(planned, place):
+    options = ("--records", "300", "--k", "20", "--design", "equal-rho", "--table", "sex")
+    planned(*options, "--chart", "costs.json")
+    drawn = (place.folder / "costs.json").read_text()
+    assert "$schema" in drawn
+    assert all(design in drawn for design in ("optimal", "equal-rho", "equal-epsilon", "joint"))
+
+
+@pytest.mark.parametrize("chart", ["people.toml", "costs.pdf", "none/costs.svg"])
+def test_a_chart_that_cannot_be_written_is_refused_before_it_is_drawn(planned, place, chart, monkeypatch):
+    monkeypatch.setattr(pk, "tradeoff", lambda *_, **__: pytest.fail("too late"))
+    before = place.names()
+    assert chart in planned("--records", "300", "--k", "20", "--chart", chart, "-o", "new.json", code=2)
+    assert place.names() == before
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ VERBS = {
     "describe": ["describe", "out", "age"],
     "query": ["query", "out", "SELECT sex, COUNT(*) AS n FROM release GROUP BY sex"],
     "correlations": ["correlations", "out"],
+    "association": ["association", "out", "sex", "age"],
 }
 HIDDEN = "the record count is hidden"
 
@@ -111,16 +112,39 @@ def test_a_hidden_count_is_told_beside_every_result(hidden, verb, flags):
         json.loads(out)
 
 
-@pytest.mark.parametrize("flags", [(), ("--json",)])
-def test_a_hidden_count_is_told_beside_an_association(hidden, flags):
-    code, out, err = hidden.run("association", "out", "sex", "age", *flags)
-    assert code == 0, err
-    assert HIDDEN in err
-    assert HIDDEN not in out
+def test_an_association_has_the_columns_of_correlations(released):
+    released.run(*VERBS["association"], "-o", "one.csv", "--level", "0.9")
+    released.run(*VERBS["correlations"], "-o", "all.csv", "--level", "0.9")
+    one, every = pl.read_csv("one.csv"), pl.read_csv("all.csv")
+    assert one.columns == every.columns
+    measures = ["chi_square", "degrees_of_freedom", "p_value", "cramers_v", "mutual_information"]
+    assert one["measure"].to_list() == measures
+    pair = (pl.col("first") == "sex") & (pl.col("second") == "age")
+    assert one.filter(measure="cramers_v").equals(every.filter(pair))
+    assert one.head(3)["std_error"].null_count() == 3
+    assert one.tail(2).null_count().row(0) == (0,) * 7
+
+
+def test_an_association_is_the_same_in_python_and_in_every_format(released):
+    found = pk.open_release("out").crosstab("sex", "age").association()
+    code, out, _ = released.run(*VERBS["association"], "--json")
+    assert code == 0
+    document = json.loads(out)
+    assert document == found.to_json()
+    assert (document["about"], document["level"], document["attributes"]) == ("population", 0.95, ["sex", "age"])
+    low, high = found.cramers_v.interval()
+    assert document["cramers_v"] == {
+        "value": found.cramers_v.value, "std_error": found.cramers_v.standard_error, "low": low, "high": high,
+    }  # fmt: skip
+    code, _, _ = released.run(*VERBS["association"], "-o", "one.parquet")
+    assert code == 0
+    frame = pl.read_parquet("one.parquet")
+    assert frame.equals(found.to_polars())
+    assert frame["value"].to_list()[:3] == [found.chi_square, found.degrees_of_freedom, found.p_value]
 
 
 def test_a_count_that_is_not_hidden_is_not_mentioned(released):
-    for arguments in (*VERBS.values(), ["association", "out", "sex", "age"]):
+    for arguments in VERBS.values():
         code, out, err = released.run(*arguments)
         assert code == 0, err
         assert HIDDEN not in (out + err).lower()

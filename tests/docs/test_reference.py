@@ -61,7 +61,7 @@ def test_no_verb_is_documented_that_does_not_exist():
     assert set(re.findall(r"^## pkanon (\S+)$", CLI, re.MULTILINE)) == set(VERBS)
 
 
-@pytest.mark.parametrize("name", pk.__all__)
+@pytest.mark.parametrize("name", [*pk.__all__, *(f"experiments.{name}" for name in pk.experiments.__all__)])
 def test_every_public_name_is_documented(name):
     assert re.search(rf"`pk\.{re.escape(name)}`", PYTHON)
 
@@ -71,7 +71,8 @@ def test_pages_name_only_what_exists(page):
     text = page.read_text(encoding="utf-8")
     code = "\n".join([*re.findall(r"`[^`\n]+`", text), *re.findall(r"^```.*?^```$", text, re.MULTILINE | re.DOTALL)])
     assert set(re.findall(r"\bpk\.([A-Za-z]\w*)", code)) <= set(pk.__all__)
-    assert set(re.findall(r"[`$] ?pkanon ([a-z]+)\b", code)) <= set(VERBS)
+    assert set(re.findall(r"\bpk\.experiments\.(\w+)", code)) <= set(pk.experiments.__all__)
+    assert set(re.findall(r"[`$] ?pkanon ([a-z][a-z-]*)\b", code)) <= set(VERBS)
 
 
 def test_schema_fields_are_documented():

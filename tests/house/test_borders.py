@@ -1,5 +1,6 @@
 """The map of the house: which room may use which, and that nobody climbs in past a door."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,8 @@ NEIGHBOURS = {
         *("_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_sample", "_estimate", "_frames", "_results"),
         *("_audit", "_demo", "_progress"),
     },
-    "_cli": {""},
+    "experiments": {"_experiments"},
+    "_cli": {"", "_errors", "_files", "_design", "_estimate", "_frames", "_results"},  # all by its one private door
     "__main__": {"_cli"},
 }
 
@@ -78,6 +80,14 @@ def test_no_room_uses_a_room_that_uses_it():
 
 def test_nobody_imports_past_a_door():
     assert past_doors(SOURCE, ANNEXES) == []
+
+
+def test_the_command_line_has_one_private_door():
+    """Everything else in it is written with public names, which anybody could have used."""
+    for path in sorted((SOURCE / "_cli").glob("*.py")):
+        inside = {parts[1] for parts in imports(path, SOURCE) if parts[0] == "" and len(parts) > 1} - {"_cli"}
+        private = set(re.findall(r"\bpk\.(_\w+)", path.read_text(encoding="utf-8"))) - {"__version__"}
+        assert path.name == "private.py" or inside | private == set(), path.name
 
 
 def test_rooms_use_just_these_packages():

@@ -1,11 +1,15 @@
 """The command line: parsing and printing only, on top of the public interface.
 
-One verb, one file; a verb's module is imported when it is used. Exit codes: 0 done; 1 a promise is
-not kept; 2 wrong input; 3 the environment failed, or a bug; 130 interrupted.
+One verb, one file; a verb's module is imported when it is used. Beside the verbs:
+
+options.py  options that several verbs have;  targets.py, matrices.py  those of verbs that make a plan
+destinations.py  files and folders;  printing.py  lines and tables;  predictions.py  plans side by side;  progress.py  the bar
+private.py  the one module that imports what is not public
 """
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 import signal
@@ -19,21 +23,40 @@ import click
 
 import pkanon as pk
 
-VERBS = {
-    "anonymity": "k of a table as classical k-anonymity counts it.",
-    "association": "Are two attributes related, and how strongly?",
-    "completion": "The shell completion script.",
-    "compare": "Randomisation against k-anonymisation at the same k.",
-    "compose": "k and epsilon of several releases of the same table.",
-    "correlations": "How all pairs of attributes are related.",
-    "crosstab": "A corrected cross-tabulation, with errors.",
-    "demo": "The embedded table to a release and back to a table.",
-    "describe": "Means and quantiles of numeric attributes.",
-    "plan": "What a target costs, before any data is touched.",
-    "query": "Answer a SQL query from a release.",
-    "release": "Randomise and shuffle a table.",
-    "reproduce": "The experiments of the paper, run again.",
-    "schema": "Draft a schema from a table.",
+from . import private
+
+GROUPS = {
+    "Plan and release": {
+        "schema": "Draft a schema from a table.",
+        "plan": "Make a plan: what a target costs, before any data.",
+        "plan-for-error": "Find the k or the sample size for a standard error.",
+        "release": "Randomise and shuffle a table.",
+        "explain": "Say what a plan or a release does and promises.",
+        "compose": "k and epsilon of several releases of the same table.",
+    },
+    "Analyse a release": {
+        "crosstab": "A corrected cross-tabulation, with errors.",
+        "describe": "Means and quantiles of numeric attributes.",
+        "query": "Answer a SQL query.",
+        "association": "Are two attributes related, and how strongly?",
+        "correlations": "How all pairs of attributes are related.",
+    },
+    "Try and compare": {
+        "demo": "The embedded table to a release and back to a table.",
+        "anonymity": "k of a table as classical k-anonymity counts it.",
+        "reproduce": "The experiments of the paper, run again.",
+        "compare": "Randomisation against k-anonymisation at the same k.",
+        "completion": "The shell completion script.",
+    },
+}
+VERBS = {verb: text for verbs in GROUPS.values() for verb, text in verbs.items()}
+
+EXIT_CODES = {
+    0: "done",
+    2: "wrong input, or refused",
+    3: "the environment failed, or a bug",
+    130: "interrupted",
+    143: "terminated",
 }
 
 
@@ -46,15 +69,28 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command: click.Command = importlib.import_module(f"pkanon._cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"pkanon._cli.{cmd_name.replace('-', '_')}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise pk.InputError(f"pkanon has no command '{args[0]}'. {private.did_you_mean(args[0], VERBS)}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+        widest = max(map(len, VERBS))
+        for title, verbs in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(verb.ljust(widest), text) for verb, text in verbs.items()])
 
 
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=f"Exit codes: {'; '.join(f'{code} {meaning}' for code, meaning in EXIT_CODES.items())}.",
+)
 @click.version_option(pk.__version__, prog_name="pkanon", message="%(prog)s %(version)s")
 def cli() -> None:
     """Release a table of people that anyone may have.
@@ -63,19 +99,19 @@ def cli() -> None:
     link a row to a person with more than 1/k confidence, and analysts still get unbiased statistics.
 
     \b
-    Try it:        pkanon demo
-    Your own data: pkanon schema people.csv -o people.toml
-                   pkanon plan people.toml --records 100000 --k 100 -o plan.json
-                   pkanon release people.csv --plan plan.json -o out
+    Try it:         pkanon demo
+    Your own data:  pkanon schema people.csv -o people.toml
+                    pkanon plan people.toml --records 100000 --k 100 -o plan.json
+                    pkanon release people.csv --plan plan.json -o out
     From a release: pkanon crosstab out sex age
     """
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; its exit code."""
+    """Run one command, or print the help if there is none; its exit code."""
     try:
         with _terminated_politely():
-            result = cli.main(args=list(arguments), prog_name="pkanon", standalone_mode=False)
+            result = cli.main(args=list(arguments) or ["--help"], prog_name="pkanon", standalone_mode=False)
             if sys.stdout is not None:
                 sys.stdout.flush()
         return result if isinstance(result, int) else 0
@@ -83,12 +119,13 @@ def run(arguments: Sequence[str]) -> int:
         _complain(f"error: {error}")
         return error.exit_code
     except click.ClickException as error:
-        _complain(f"error: {error.format_message()} Try 'pkanon --help'.")
+        _complain(f"error: {_sentence(error, arguments)}")
         return 2
     except (click.Abort, KeyboardInterrupt):
         _complain("interrupted: a release or a file is either complete or absent")
         return 130
     except _Terminated:
+        _complain("terminated: a release or a file is either complete or absent")
         return 143
     except (BrokenPipeError, SystemExit):  # click turns a closed pipe into an exit; the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that closing standard output stays quiet
@@ -109,6 +146,25 @@ def run(arguments: Sequence[str]) -> int:
         where = f"{os.path.basename(place.filename)}:{place.lineno}"
         _complain(f"error: a bug in pkanon ({type(error).__name__} at {where}); please report it")
         return 3
+
+
+def _sentence(error: click.ClickException, arguments: Sequence[str]) -> str:
+    """What is wrong with the words that were typed, and where help is."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    verb = f"pkanon {arguments[0]}" if arguments[0] in VERBS else "pkanon"
+    text = error.format_message().rstrip()
+    if isinstance(error, click.NoSuchOption):
+        text = f"{verb} has no option {error.option_name}."
+        known = [name for option in _visible_options(context) for name in option.opts]
+        near = difflib.get_close_matches(error.option_name, known, n=1)
+        if near:
+            text += f" Did you mean {near[0]}?"
+    return f"{text if text.endswith(('.', '?')) else text + '.'} See {verb} --help."
+
+
+def _visible_options(context: click.Context | None) -> list[click.Option]:
+    parameters = [] if context is None else context.command.get_params(context)
+    return [option for option in parameters if isinstance(option, click.Option) and not option.hidden]
 
 
 def _complain(line: str) -> None:

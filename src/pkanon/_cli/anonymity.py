@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-import pkanon as pk
-
-from .shared import json_option, print_json, say, text_format, text_options
+from . import private
+from .options import json_option, text_format, text_options
+from .printing import print_json, say
+from .progress import progress_bar
 
 
 @click.command()
@@ -17,14 +18,26 @@ from .shared import json_option, print_json, say, text_format, text_options
 def command(table: str, columns: tuple[str, ...], delimiter: str | None, encoding: str | None, as_json: bool) -> None:
     """k of TABLE (CSV or Parquet) over COLUMNS, as classical k-anonymity counts it.
 
-    The size of the smallest group of rows that agree in all COLUMNS.
+    The size of the smallest group of rows that agree in all COLUMNS, and how many rows are in groups of that size.
 
     \b
     Example: pkanon anonymity people.csv sex age
     """
-    k = pk.anonymity(table, columns, text=text_format(delimiter, encoding))
+    with progress_bar() as progress:
+        progress("counting", 0)
+        found = private.smallest_groups(table, columns, text_format(delimiter, encoding))
+    k, rows = found.size, found.size * found.groups
     if as_json:
-        print_json({"k": k, "columns": list(columns)})
+        numbers = {"k": k, "columns": list(columns), "smallest_groups": found.groups}
+        print_json(numbers | {"rows_in_smallest_groups": rows, "rows": found.rows})
         return
-    others = "nobody else" if k == 1 else f"{k - 1:,} other{'s' if k > 2 else ''}"
-    say(f"k = {k:,}: the rarest combination of {', '.join(columns)} is shared with {others}.")
+    names = ", ".join(columns)
+    of_all = f"{rows:,} of the {found.rows:,} rows"
+    if k == 1:
+        say(f"k = 1: {of_all} {'has' if rows == 1 else 'have'} a combination of {names} that no other row has.")
+    else:
+        which = "combination occurs" if found.groups == 1 else "combinations occur"
+        say(
+            f"k = {k:,}: no combination of {names} occurs in fewer than {k:,} rows; {found.groups:,} {which} in just {k:,}, "
+            f"together {of_all}."
+        )

@@ -8,28 +8,21 @@ import click
 
 import pkanon as pk
 
-from .results import small_number
-from .shared import (
-    free_name,
-    is_number,
-    json_option,
-    print_json,
-    print_table,
-    progress_bar,
-    say,
-    seed_option,
-    text_format,
-    text_options,
-)
+from .destinations import free_folder
+from .options import is_number, json_option, moved_option, output_option, seed_option, text_format, text_options
+from .printing import print_json, print_table, say, small_number
+from .progress import progress_bar
 
 
 @click.command()
 @click.argument("table", type=click.Path(), required=False)
 @click.option("--schema", "schema_file", type=click.Path(), metavar="FILE", help="The schema of TABLE.")
-@click.option("--k", "ks", metavar="LIST", default="2,5,10,50,100,1000", show_default=True, help="Which k to compare.")
+@click.option(
+    "--ks", metavar="LIST", help="Which k to compare [default: 2,5,10,50,100,1000; three of them with --quick]."
+)
 @click.option("--target", metavar="ATTR", help="What is guessed and classified [default: income; else the last one].")
-@click.option("-o", "--output", type=click.Path(), help="The folder [default: pkanon-compare, numbered if it exists].")
-@seed_option
+@output_option("the results to this folder", default="pkanon-compare, numbered if need be")
+@seed_option(1)
 @click.option(
     "--releases", type=click.IntRange(min=1), metavar="R", help="Releases of each point [default: 4; 1 with --quick]."
 )
@@ -41,13 +34,14 @@ from .shared import (
     show_default=True,
     help="What 'optimal' is made for: a number of attributes, or full.",
 )
-@click.option("--quick", is_flag=True, help="Three k at most and one release each.")
+@click.option("--quick", is_flag=True, help="Fewer k, unless --ks names them, and one release of each point.")
 @text_options
 @json_option
+@moved_option("--k", "--k is one number; a comparison takes a list of them: --ks 2,10,100.")
 def command(
     table: str | None,
     schema_file: str | None,
-    ks: str,
+    ks: str | None,
     target: str | None,
     output: str | None,
     seed: int,
@@ -66,14 +60,14 @@ def command(
     protects nobody: use data that may be seen.
 
     \b
-    Example: pkanon compare people.csv --schema people.toml --k 2,10,100 -o compared
+    Example: pkanon compare people.csv --schema people.toml --ks 2,10,100 -o compared
     """
-    folder = Path(output) if output is not None else free_name("pkanon-compare")
+    folder = Path(output) if output is not None else free_folder("pkanon-compare")
     with progress_bar() as progress:
-        result = pk.compare(
+        result = pk.experiments.compare(
             table,
             schema_file,
-            ks=_numbers(ks),
+            ks=None if ks is None else _numbers(ks),
             seed=seed,
             releases=releases,
             queries=queries,
@@ -110,6 +104,6 @@ def command(
 
 def _numbers(text: str) -> list[int]:
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() for part in parts):
-        raise pk.InputError(f"--k {text}: write whole numbers with commas between them, such as 2,10,100.")
+    if not all(is_number(part) for part in parts):
+        raise pk.InputError(f"--ks {text}: write whole numbers with commas between them, such as 2,10,100.")
     return [int(part) for part in parts]

@@ -8,7 +8,8 @@ import click
 
 import pkanon as pk
 
-from .shared import json_option, print_json, say
+from .options import json_option
+from .printing import print_json, say
 
 
 @click.command()

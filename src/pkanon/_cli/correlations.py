@@ -6,17 +6,17 @@ import click
 
 import pkanon as pk
 
-from .results import deliver, note, number, output_options, print_cells, target
-from .shared import progress_bar
+from .destinations import deliver, destination, output_options, save_chart
+from .options import chart_option, level_option
+from .printing import note, number, print_cells
+from .progress import progress_bar
 
 
 @click.command()
 @click.argument("release", type=click.Path())
 @click.argument("attributes", nargs=-1)
-@click.option(
-    "--level", type=float, default=0.95, show_default=True, metavar="L", help="Confidence level of intervals."
-)
-@click.option("--chart", type=click.Path(), help="Also draw it: .png, .svg, .html or .json, which must not exist.")
+@level_option
+@chart_option("all pairs")
 @output_options
 def command(
     release: str, attributes: tuple[str, ...], level: float, chart: str | None, form: str | None, output: str | None
@@ -28,16 +28,17 @@ def command(
     \b
     Example: pkanon correlations out --chart correlations.png
     """
-    where = target(form, output)
+    where = destination(form, output)
     with progress_bar() as progress:
+        progress("opening", 0)
         opened = pk.open_release(release)
         found = opened.correlations(*attributes, level=level, progress=progress)
     for line in opened.remarks:
         note(line)
     if chart is not None:
-        pk.save_chart(found.chart(), chart)
-        note(f"the chart is in {chart}.")
-    if deliver(found, where):
+        save_chart(found.chart(), chart)
+    if not where.readable:
+        deliver(found, where)
         return
     percent = f"{100 * level:g}"
     print_cells(

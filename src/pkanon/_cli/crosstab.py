@@ -6,8 +6,10 @@ import click
 
 import pkanon as pk
 
-from .results import deliver, estimate_options, note, number, output_options, print_cells, target
-from .shared import progress_bar, say
+from .destinations import deliver, destination, output_options, save_chart
+from .options import chart_option, estimate_options
+from .printing import note, number, print_cells, say
+from .progress import progress_bar
 
 LARGEST_PRINTED = 1_000_000
 """Cells; beyond, rows of text make no sense and a file is asked for."""
@@ -19,7 +21,7 @@ LARGEST_PRINTED = 1_000_000
 @estimate_options
 @click.option("--given", multiple=True, metavar="NAME", help="Shares within each value of this attribute; repeatable.")
 @click.option("--weights", metavar="COLUMN", help="A passed column of survey weights.")
-@click.option("--chart", type=click.Path(), help="Also draw it: .png, .svg, .html or .json, which must not exist.")
+@chart_option("the table")
 @click.option("--kind", type=click.Choice(["bars", "heat"]), help="Which chart [default: what fits].")
 @output_options
 def command(
@@ -41,23 +43,24 @@ def command(
     Example: pkanon crosstab out sex age
              pkanon crosstab out sex age --method em --given sex --csv
     """
-    where = target(form, output)
+    where = destination(form, output)
     if kind is not None and chart is None:
         raise pk.InputError("--kind says which chart to draw; add --chart FILE.")
     with progress_bar() as progress:
+        progress("opening", 0)
         opened = pk.open_release(release)
         estimate = opened.crosstab(*attributes, method=method, about=about, weights=weights, progress=progress)
         drawn = None if chart is None else estimate.chart(kind, level=level, given=given)
-    options = {"level": level, "given": given}
-    if where.path is None and where.form is None and estimate.counts.size > LARGEST_PRINTED:
+    if where.readable and estimate.counts.size > LARGEST_PRINTED:
         raise pk.InputError(
             f"The table has {estimate.counts.size:,} cells, too many to print; write it with -o FILE.parquet."
         )
     if drawn is not None and chart is not None:
-        pk.save_chart(drawn, chart)
-        note(f"the chart is in {chart}.")
-    if not deliver(estimate, where, **options):
+        save_chart(drawn, chart)
+    if where.readable:
         _print(estimate, level, given)
+    else:
+        deliver(estimate, where, level=level, given=given)
     for line in opened.remarks:
         note(line)
     if estimate.convergence is not None and not estimate.convergence.converged:

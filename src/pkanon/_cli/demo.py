@@ -11,7 +11,10 @@ import click
 
 import pkanon as pk
 
-from .shared import json_option, print_json, print_table, progress_bar, say
+from .destinations import free_folder
+from .options import json_option, output_option
+from .printing import print_json, print_table, say
+from .progress import progress_bar
 
 CROSSTAB = ("sex", "worked_1989")
 CHARTED = "education"
@@ -21,9 +24,7 @@ STRONG = 1000
 
 @click.command()
 @click.option("--k", default="2", metavar="K", show_default=True, help="Pk-anonymity: at least this k.")
-@click.option(
-    "-o", "--output", type=click.Path(), help="The folder to write [default: pkanon-demo, numbered if it exists]."
-)
+@output_option("the release to this folder", default="pkanon-demo, numbered if need be")
 @json_option
 def command(k: str, output: str | None, as_json: bool) -> None:
     """Take the embedded table of 2,458,285 synthetic census rows to a release, and read a table back from it.
@@ -31,10 +32,11 @@ def command(k: str, output: str | None, as_json: bool) -> None:
     \b
     Example: pkanon demo
     """
-    folder = Path(output) if output is not None else _free_name("pkanon-demo")
+    folder = Path(output) if output is not None else free_folder("pkanon-demo", beside=".png")
     schema = pk.demo_schema()
     names = [attribute.name for attribute in schema.randomised]
     with progress_bar() as progress:
+        progress("reading", 0)
         table = pk.demo_table()
         raw = pk.anonymity(table, names)
         plan = pk.plan(schema, records=table.height, k=k)
@@ -65,8 +67,8 @@ def command(k: str, output: str | None, as_json: bool) -> None:
     say("What was done, without looking at any value:")
     kept = [rho for rho in plan.rho.values() if rho is not None]
     say(
-        f"  For every person the dice decided which answers to keep; every other answer was replaced by another one. Of each "
-        f"question {100 * min(kept):.0f}% to {100 * max(kept):.0f}% of the answers still speak for the person, the rest is noise. "
+        f"  For every person the dice decided which answers to keep; every other answer was replaced by another one. "
+        f"Between {100 * min(kept):.0f}% and {100 * max(kept):.0f}% of the answers to each question are still the person's own. "
         "Then the rows were put in a random order. The dice came from the operating system and were thrown away."
     )
     say()
@@ -130,12 +132,3 @@ def _draw(release: pk.Release, folder: Path) -> Path | None:
     except pk.EnvironmentFailure:
         return None
     return path
-
-
-def _free_name(base: str) -> Path:
-    return next(
-        path
-        for n in itertools.count(1)
-        if not (path := Path(base if n == 1 else f"{base}-{n}")).exists()
-        and not path.with_name(f"{path.name}.png").exists()
-    )

@@ -6,8 +6,10 @@ import click
 
 import pkanon as pk
 
-from .results import deliver, estimate_options, note, number, output_options, print_cells, target
-from .shared import say
+from .destinations import deliver, destination, output_options
+from .options import estimate_options
+from .printing import note, number, print_cells, say
+from .progress import progress_bar
 
 
 @click.command()
@@ -35,12 +37,17 @@ def command(
     \b
     Example: pkanon describe out age --by sex
     """
-    where = target(form, output)
-    opened = pk.open_release(release)
-    found = opened.describe(*attributes, by=by, method=method, about=about, weights=weights, level=level)
+    where = destination(form, output)
+    with progress_bar() as progress:
+        progress("opening", 0)
+        opened = pk.open_release(release)
+        found = opened.describe(
+            *attributes, by=by, method=method, about=about, weights=weights, level=level, progress=progress
+        )
     for line in opened.remarks:
         note(line)
-    if deliver(found, where):
+    if not where.readable:
+        deliver(found, where)
         return
     percent = f"{100 * level:g}"
     print_cells(

@@ -6,8 +6,10 @@ import click
 
 import pkanon as pk
 
-from .results import deliver, estimate_options, note, output_options, print_cells, target
-from .shared import progress_bar, say
+from .destinations import deliver, destination, output_options
+from .options import estimate_options
+from .printing import note, print_cells, say
+from .progress import progress_bar
 
 
 @click.command()
@@ -26,14 +28,17 @@ def command(
     \b
     Example: pkanon query out "SELECT sex, COUNT(*), AVG(age) FROM release WHERE age >= 30 GROUP BY sex"
     """
-    where = target(form, output)
+    where = destination(form, output)
     with progress_bar() as progress:
+        progress("opening", 0)
         answer = pk.open_release(release).query(sql, method=method, about=about, level=level, progress=progress)
-    if not deliver(answer, where):
+    if where.readable:
         header, rows = answer.rows_as_text()
         print_cells(header, rows, labels=_labels(answer, header))
         say()
         say(answer.notes[0])
+    else:
+        deliver(answer, where)
     if where.form != "json":  # which holds them itself
         for line in answer.notes[1:]:
             note(line)

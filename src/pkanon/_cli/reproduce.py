@@ -9,19 +9,19 @@ import click
 
 import pkanon as pk
 
-from .results import number, small_number
-from .shared import free_name, json_option, print_json, print_table, progress_bar, say, seed_option
+from .destinations import free_folder
+from .options import json_option, output_option, seed_option
+from .printing import number, print_json, print_table, say, small_number
+from .progress import progress_bar
 
-_VARIED = {"records": "records", "attributes": "attributes", "k": "k"}
+_EXPERIMENTS = ("records", "attributes", "k")
 _SERIES = list(itertools.product(("equal-rho", "optimal"), ("inverse", "simplex", "em")))
 
 
 @click.command()
 @click.option("--data", type=click.Path(), metavar="FILE", help="US census 1990, raw or recoded [default: embedded].")
-@click.option(
-    "-o", "--output", type=click.Path(), help="The folder to write [default: pkanon-reproduce, numbered if it exists]."
-)
-@seed_option
+@output_option("the results to this folder", default="pkanon-reproduce, numbered if need be")
+@seed_option(1)
 @click.option(
     "--releases", type=click.IntRange(min=1), metavar="R", help="Releases of each point [default: 8; 2 with --quick]."
 )
@@ -37,16 +37,18 @@ def command(data: str | None, output: str | None, seed: int, releases: int | Non
     \b
     Example: pkanon reproduce --quick -o paper
     """
-    folder = Path(output) if output is not None else free_name("pkanon-reproduce")
+    folder = Path(output) if output is not None else free_folder("pkanon-reproduce")
     with progress_bar() as progress:
-        result = pk.reproduce(data, seed=seed, releases=releases, quick=quick, folder=folder, progress=progress)
+        result = pk.experiments.reproduce(
+            data, seed=seed, releases=releases, quick=quick, folder=folder, progress=progress
+        )
     if as_json:
         print_json({"folder": str(folder), **result.to_json()})
         return
     say(
         f"Data: {result.source}. {result.releases} seeded releases of each point, more of tables of few cells; they protect nobody."
     )
-    for experiment in _VARIED:
+    for experiment in _EXPERIMENTS:
         say()
         _print_experiment(result, experiment)
     say()
@@ -57,7 +59,7 @@ def command(data: str | None, output: str | None, seed: int, releases: int | Non
     say(f"Written to {folder}: index.html, points.csv, figure1 to figure3 as .png and .svg.")
 
 
-def _print_experiment(result: pk.Reproduction, experiment: str) -> None:
+def _print_experiment(result: pk.experiments.Reproduction, experiment: str) -> None:
     """L1 errors, one line per point."""
     lines: dict[int, dict[str, str]] = {}
     for row in result.to_polars().to_dicts():
@@ -65,9 +67,9 @@ def _print_experiment(result: pk.Reproduction, experiment: str) -> None:
             line = lines.setdefault(row[experiment], {"epsilon": f"{row['epsilon']:.4f}"})
             line[f"{row['design']} {row['method']}"] = small_number(row["l1"])
             line[f"{row['design']} predicted"] = small_number(row["predicted_l1"])
-    say(f"L1 error by {_VARIED[experiment]}:")
+    say(f"L1 error by {experiment}:")
     columns = ["epsilon", "equal-rho predicted", *(f"{design} {method}" for design, method in _SERIES)]
     print_table(
-        [_VARIED[experiment], *(name.replace("equal-rho ", "") for name in columns)],
+        [experiment, *(name.replace("equal-rho ", "") for name in columns)],
         [[number(place), *(line[name] for name in columns)] for place, line in lines.items()],
     )

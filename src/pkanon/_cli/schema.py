@@ -6,7 +6,9 @@ import click
 
 import pkanon as pk
 
-from .shared import json_option, print_json, say, text_format, text_options
+from .options import json_option, output_option, text_format, text_options
+from .printing import print_json, say
+from .progress import progress_bar
 
 WARNING = (
     "the values in this draft were read off the data; before it protects anybody, somebody must confirm that they are "
@@ -16,7 +18,7 @@ WARNING = (
 
 @click.command()
 @click.argument("table", type=click.Path())
-@click.option("-o", "--output", type=click.Path(), help="Write the draft to this file instead of printing it.")
+@output_option("the draft to this file")
 @text_options
 @json_option
 def command(table: str, output: str | None, delimiter: str | None, encoding: str | None, as_json: bool) -> None:
@@ -25,7 +27,8 @@ def command(table: str, output: str | None, delimiter: str | None, encoding: str
     \b
     Example: pkanon schema people.csv -o people.toml
     """
-    drafted = pk.draft_schema(table, text=text_format(delimiter, encoding))
+    with progress_bar() as progress:
+        drafted = pk.draft_schema(table, text=text_format(delimiter, encoding), progress=progress)
     if output is not None:
         drafted.save(output)
     if as_json:

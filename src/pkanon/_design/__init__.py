@@ -11,20 +11,23 @@ infeasible.py  why floors cannot be met;  lost.py  what a design destroys
 backwards.py from an error to k or to the number of records;  search.py  the root search behind it
 """
 
-from .backwards import afford, named_tables, records_needed
+from .backwards import named_tables, plan_for_error, records_needed
 from .paper import rho_from_both, rho_from_epsilon, rho_from_k
 from .planning import DESIGNS, plan
 from .target import check_k, check_records
-from .workload import Workload
+from .floor import FloorLike
+from .workload import Workload, WorkloadLike
 
 __all__ = [
     "DESIGNS",
+    "FloorLike",
     "Workload",
-    "afford",
+    "WorkloadLike",
     "check_k",
     "check_records",
     "named_tables",
     "plan",
+    "plan_for_error",
     "records_needed",
     "rho_from_both",
     "rho_from_epsilon",

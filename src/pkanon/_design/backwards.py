@@ -8,16 +8,20 @@ any data exist (docs/theory.md 7), so both questions are answered by searching f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
+from numpy.typing import ArrayLike
+
+from .._blocks import TransitionMatrix
 from .._errors import InputError, TargetError, did_you_mean
 from .._plan import Number, Plan, exact
 from .._progress import Progress, quiet
 from .._schema import Schema
 from .planning import plan
 from .search import Search
-from .workload import read_table
+from .floor import FloorLike
+from .workload import WorkloadLike, read_table
 
 LOWEST_EPSILON, HIGHEST_EPSILON = 1e-3, 25.0
 """Between them the epsilon is searched for. At the lowest 0.05% is left of a yes-no question, tanh(epsilon/2); at the highest
@@ -28,41 +32,78 @@ MOST_RECORDS = 10**12
 """More than a hundred times the people on earth."""
 
 
-def afford(
+def plan_for_error(
     schema: Schema,
     *,
     records: int,
     tables: Sequence[Sequence[str]],
     error: float,
     design: str = "optimal",
+    workload: WorkloadLike | None = None,
+    weighting: str = "relative",
+    floor: FloorLike = 3,
+    matrices: Mapping[str, TransitionMatrix | ArrayLike] | None = None,
+    hide_count: Number | None = None,
     progress: Progress | None = None,
-    **options: Any,
 ) -> Plan:
-    """The most private plan under which the cells of each of ``tables`` have a standard error of at most ``error``.
+    """The most private plan whose tables have at most a given standard error.
 
-    Root mean square over the cells of a table, as a share of all people; single cells can have more.
+    The error of a table is the root mean square of the standard errors of its cells, as a share of all people: 0.02 is
+    plus or minus 2 points. Single cells can have more.
 
-    An optimal design serves just these tables unless ``workload`` says otherwise.
+    Parameters
+    ----------
+    schema
+        The table to be released.
+    records
+        How many rows will be released.
+    tables
+        The cross-tabulations that must meet the error, each a list of attribute names.
+    error
+        The largest error allowed, between 0 and 1.
+    design, weighting, floor, matrices, hide_count
+        As in :func:`plan`.
+    workload
+        The tables an optimal design serves; ``tables`` by default.
+    progress
+        Called with the name of a step and the share of it that is done.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("rooms", 1, 5)])
+    >>> plan = pk.plan_for_error(schema, records=5_000, tables=[("sex", "rooms")], error=0.02)
+    >>> plan.predict("sex", "rooms").standard_error <= 0.02
+    True
     """
     questions = _checked(schema, tables, error)
-    if design == "optimal":
-        options.setdefault("workload", questions)
+    plan_with = partial(
+        plan,
+        schema,
+        records=records,
+        design=design,
+        workload=questions if workload is None else workload,
+        weighting=weighting,
+        floor=floor,
+        matrices=matrices,
+        hide_count=hide_count,
+    )
 
     def design_for(epsilon: float) -> Plan | None:
         try:
-            return plan(schema, records=records, epsilon=f"{epsilon:.6g}", design=design, **options)
+            return plan_with(epsilon=f"{epsilon:.6g}")
         except TargetError:
-            return None  # given matrices spend more than that
+            return None  # the matrices spend more than that
 
     search = Search(design_for, lambda result: math.log(_worst(result, questions) / error), _looking(progress or quiet))
-    most_private = search.between(math.log(HIGHEST_EPSILON), math.log(LOWEST_EPSILON), PRECISION)
-    if most_private is None:
-        loosest = plan(schema, records=records, epsilon=HIGHEST_EPSILON, design=design, **options)
+    found = search.between(math.log(HIGHEST_EPSILON), math.log(LOWEST_EPSILON), PRECISION)
+    if found is None:
+        least = _worst(plan_with(epsilon=HIGHEST_EPSILON), questions)
         raise TargetError(
             f"A standard error of {error:g} cannot be met with {records:,} records whatever the privacy: "
-            f"{_worst(loosest, questions):.3g} is the least. Ask for smaller tables or more people."
+            f"{least:.3g} is the least. Ask for smaller tables or more people."
         )
-    return most_private
+    return found
 
 
 def records_needed(
@@ -73,35 +114,72 @@ def records_needed(
     k: Number | None = None,
     epsilon: Number | None = None,
     design: str = "optimal",
+    workload: WorkloadLike | None = None,
+    weighting: str = "relative",
+    floor: FloorLike = 3,
+    matrices: Mapping[str, TransitionMatrix | ArrayLike] | None = None,
+    hide_count: Number | None = None,
     progress: Progress | None = None,
-    **options: Any,
 ) -> Plan:
-    """The plan for the fewest records (to 0.1%) under which the cells of each of ``tables`` have a standard error of at most
-    ``error``: root mean square over the cells of a table, as a share of all people.
+    """The plan for the fewest records whose tables have at most a given standard error: the sample size for a target.
+
+    Found to 0.1% of the records. The error is that of :func:`plan_for_error`.
+
+    Parameters
+    ----------
+    schema
+        The table to be released.
+    tables
+        The cross-tabulations that must meet the error, each a list of attribute names.
+    error
+        The largest error allowed, between 0 and 1.
+    k, epsilon
+        The privacy target, one of them or both.
+    design, weighting, floor, matrices, hide_count
+        As in :func:`plan`.
+    workload
+        The tables an optimal design serves; ``tables`` by default.
+    progress
+        Called with the name of a step and the share of it that is done.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("rooms", 1, 5)])
+    >>> pk.records_needed(schema, k=20, tables=[("sex", "rooms")], error=0.02).records
+    1153
     """
     questions = _checked(schema, tables, error)
-    if design == "optimal":
-        options.setdefault("workload", questions)
     if k is None and epsilon is None:
         raise TargetError("Ask for k, for epsilon or for both: how many people are needed depends on it.")
-
+    plan_with = partial(
+        plan,
+        schema,
+        k=k,
+        epsilon=epsilon,
+        design=design,
+        workload=questions if workload is None else workload,
+        weighting=weighting,
+        floor=floor,
+        matrices=matrices,
+        hide_count=hide_count,
+    )
     least = 2 if k is None else max(2, math.ceil(exact(k, "k", up=True)) + 1)
 
     def design_for(records: float) -> Plan | None:
         try:
-            return plan(schema, records=round(records), k=k, epsilon=epsilon, design=design, **options)
+            return plan_with(records=round(records))
         except TargetError:
             return None  # too few for this k
 
     search = Search(design_for, lambda result: math.log(_worst(result, questions) / error), _looking(progress or quiet))
-    fewest = search.between(math.log(MOST_RECORDS), math.log(least), PRECISION / 2)
-    if fewest is None:
-        # raises what is wrong with the question, if that is the reason
-        plan(schema, records=MOST_RECORDS, k=k, epsilon=epsilon, design=design, **options)
+    found = search.between(math.log(MOST_RECORDS), math.log(least), PRECISION / 2)
+    if found is None:
+        plan_with(records=MOST_RECORDS)  # says what is wrong, if anything
         raise TargetError(
             f"More than {MOST_RECORDS:,} records would be needed; ask for smaller tables or a larger error."
         )
-    return fewest
+    return found
 
 
 def _looking(progress: Progress) -> Callable[[int], None]:

@@ -9,8 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from numpy.typing import ArrayLike
 
-from .._design import DESIGNS, check_k, check_records, named_tables, plan
+from .._blocks import TransitionMatrix
+from .._design import DESIGNS, FloorLike, WorkloadLike, check_k, check_records, named_tables, plan
 from .._errors import InputError, TargetError, did_you_mean
 from .._plan import Number, exact
 from .._progress import Progress
@@ -80,15 +82,40 @@ def tradeoff(
     k: Number,
     tables: Sequence[Sequence[str]] | None = None,
     designs: Sequence[str] = DESIGNS,
-    options: Mapping[str, Any] | None = None,
+    workload: WorkloadLike = 2,
+    weighting: str = "relative",
+    floor: FloorLike = 3,
+    matrices: Mapping[str, TransitionMatrix | ArrayLike] | None = None,
+    hide_count: Number | None = None,
     progress: Progress | None = None,
 ) -> Tradeoff:
-    """Errors for k from 2 up with ``records`` rows, and for more and fewer rows with ``k``.
+    """What privacy costs: errors for k from 2 up with ``records`` rows, and for more and fewer rows with ``k``.
 
-    ``tables``: all of one and two attributes by default. ``options`` are those of an optimal design, and ``matrices`` and ``hide_count``.
+    Parameters
+    ----------
+    schema
+        The table to be released.
+    records, k
+        The point from which k, then the number of records, is varied.
+    tables
+        The cross-tabulations whose errors are averaged; all of one and two attributes by default.
+    designs
+        The designs to compare.
+    workload, weighting, floor
+        What an optimal design serves, as in :func:`plan`; the other designs do without.
+    matrices, hide_count
+        As in :func:`plan`, for every design.
+    progress
+        Called with the name of a step and the share of it that is done.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("rooms", 1, 5)])
+    >>> costs = pk.tradeoff(schema, records=5_000, k=20, tables=[("sex", "rooms")], designs=["equal-rho"])
+    >>> costs.to_polars()["varied"].unique(maintain_order=True).to_list()
+    ['k', 'records']
     """
-    more = dict(options or {})
-    common = {name: more.pop(name) for name in ("matrices", "hide_count") if name in more}
     for design in designs:
         if design not in DESIGNS:
             raise InputError(f"The design '{design}' is unknown. {did_you_mean(str(design), DESIGNS)}")
@@ -107,9 +134,18 @@ def tradeoff(
     points = []
     for done, (varied, k_here, records_here) in enumerate(settings):
         for design in designs:
-            own = common | (more if design == "optimal" else {})
             try:
-                candidate = plan(schema, records=records_here, k=f"{k_here:.6g}", design=design, **own)
+                candidate = plan(
+                    schema,
+                    records=records_here,
+                    k=f"{k_here:.6g}",
+                    design=design,
+                    workload=workload,
+                    weighting=weighting,
+                    floor=floor,
+                    matrices=matrices,
+                    hide_count=hide_count,
+                )
             except TargetError:
                 continue  # not every design reaches every target
             predictions = [candidate.predict(*table) for table in averaged]

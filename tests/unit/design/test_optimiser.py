@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pkanon as pk
-from pkanon._design import optimal
+from pkanon._design import DESIGNS, optimal
 from pkanon._design.floor import Floor
 from pkanon._design.optimal import Problem, rounded
 from pkanon._design.search import Search
@@ -73,7 +73,7 @@ def test_the_whole_budget_is_spent_however_small(excess, t):
 
 def test_nearly_all_records_alike_still_leaves_a_little():
     """k = 999 of 1000: the whole budget is within the slack that k has, and must not be rounded away."""
-    for design in pk.DESIGNS:
+    for design in DESIGNS:
         plan = pk.plan(schema_of([2, 5, 9]), records=1_000, k=999, design=design)
         assert plan.k >= 999
         assert plan.epsilon == pytest.approx(math.log(999 / 998) / 2, rel=1e-3)

@@ -6,6 +6,7 @@ import math
 import pytest
 
 import pkanon as pk
+from pkanon._design import DESIGNS
 
 SCHEMA = pk.Schema(
     [pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("age", 0, 6), pk.Attribute.ranged("job", 1, 4)]
@@ -19,7 +20,7 @@ def worst(plan, tables=TABLES):
 
 @pytest.mark.parametrize("design", ["optimal", "equal-rho"])
 def test_afford_finds_the_most_private_plan_within_the_error(design):
-    plan = pk.afford(SCHEMA, records=20_000, tables=TABLES, error=0.01, design=design)
+    plan = pk.plan_for_error(SCHEMA, records=20_000, tables=TABLES, error=0.01, design=design)
     assert worst(plan) <= 0.01
     options = {"workload": TABLES} if design == "optimal" else {}
     # the search stops within 0.1% of epsilon: 0.5% less is too private for this error
@@ -29,7 +30,7 @@ def test_afford_finds_the_most_private_plan_within_the_error(design):
 
 
 def test_a_larger_error_affords_a_larger_k():
-    found = [pk.afford(SCHEMA, records=20_000, tables=TABLES, error=error).k for error in (0.003, 0.01, 0.03)]
+    found = [pk.plan_for_error(SCHEMA, records=20_000, tables=TABLES, error=error).k for error in (0.003, 0.01, 0.03)]
     assert found == sorted(found)
     assert found[0] < found[-1] / 5
 
@@ -46,7 +47,7 @@ def test_records_needed_are_the_fewest(target):
 
 def test_both_questions_have_one_answer():
     plan = pk.records_needed(SCHEMA, tables=TABLES, error=0.01, k=50)
-    assert pk.afford(SCHEMA, records=plan.records, tables=TABLES, error=0.01).k == pytest.approx(50, rel=0.02)
+    assert pk.plan_for_error(SCHEMA, records=plan.records, tables=TABLES, error=0.01).k == pytest.approx(50, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -60,13 +61,13 @@ def test_both_questions_have_one_answer():
 )
 def test_what_cannot_be_afforded_is_explained(arguments, message):
     with pytest.raises(pk.InputError, match=message):
-        pk.afford(SCHEMA, records=20_000, **arguments)
+        pk.plan_for_error(SCHEMA, records=20_000, **arguments)
 
 
 def test_an_error_can_be_out_of_reach_whatever_the_privacy():
     wide = pk.Schema([pk.Attribute.ranged(f"a{i}", 1, 20) for i in range(14)])
     with pytest.raises(pk.TargetError, match=r"cannot be met with 100 records whatever the privacy: .* is the least"):
-        pk.afford(wide, records=100, tables=[("a0", "a1", "a2")], error=1e-6, design="equal-epsilon")
+        pk.plan_for_error(wide, records=100, tables=[("a0", "a1", "a2")], error=1e-6, design="equal-epsilon")
 
 
 def test_records_needed_needs_a_target():
@@ -79,8 +80,8 @@ def test_records_needed_needs_a_target():
 def test_tradeoff_has_a_line_per_design_and_a_chart(tmp_path):
     found = pk.tradeoff(SCHEMA, records=5_000, k=10, tables=TABLES)
     frame = found.to_polars()
-    assert set(frame["design"]) == set(pk.DESIGNS)
-    for design in pk.DESIGNS:
+    assert set(frame["design"]) == set(DESIGNS)
+    for design in DESIGNS:
         by_k = frame.filter((frame["design"] == design) & (frame["varied"] == "k")).sort("k")
         # more privacy, more error; an optimal design may trade one table for another on the way
         assert by_k["l1"].is_sorted() if design != "optimal" else by_k["l1"][0] < by_k["l1"][-1]
@@ -106,7 +107,7 @@ def test_central_is_far_below_local_and_needs_a_small_delta():
             plan.central(delta)
 
 
-@pytest.mark.parametrize("design", pk.DESIGNS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_a_central_target_is_met_and_not_missed_by_much(design):
     plan = pk.plan(SCHEMA, records=20_000, central_epsilon=0.3, design=design)
     delta = float(plan.asked.delta)
@@ -205,9 +206,7 @@ def test_a_tradeoff_counts_given_matrices():
     size = SCHEMA.attribute(name).size
     matrix = pk.TransitionMatrix([[0.9 if i == j else 0.1 / (size - 1) for j in range(size)] for i in range(size)])
     how = {"records": 1_000, "k": 5, "tables": [(name,)], "designs": ["equal-rho"]}
-    plain, given = (
-        pk.tradeoff(SCHEMA, options=options, **how).to_polars() for options in ({}, {"matrices": {name: matrix}})
-    )
+    plain, given = (pk.tradeoff(SCHEMA, matrices=matrices, **how).to_polars() for matrices in (None, {name: matrix}))
     assert not plain["l1"].equals(given["l1"])
     assert given["l1"].n_unique() < plain["l1"].n_unique()  # the matrix is the same for every k
 
@@ -220,7 +219,7 @@ def test_delta_as_people_write_it(delta):
         plan.central("x")
 
 
-@pytest.mark.parametrize("design", pk.DESIGNS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_no_plan_leaves_that_misses_its_central_target(monkeypatch, design):
     """The search is trusted with nothing: what it returns is held against the target once more."""
     from pkanon._design.central import CentralTarget

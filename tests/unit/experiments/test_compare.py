@@ -1,4 +1,4 @@
-"""pk.compare on small tables: what is measured, that it can be repeated, what is said about it, and what is refused."""
+"""pk.experiments.compare on small tables: what is measured, that it can be repeated, what is said about it, and what is refused."""
 
 import json
 
@@ -29,7 +29,9 @@ def schema(people):
 
 @pytest.fixture(scope="module")
 def result(people, schema, seed):
-    return pk.compare(people, schema, ks=(2, 20, 1_000), target="income", queries=200, seed=seed, releases=2)
+    return pk.experiments.compare(
+        people, schema, ks=(2, 20, 1_000), target="income", queries=200, seed=seed, releases=2
+    )
 
 
 def value(result, measure, k, way):
@@ -100,7 +102,9 @@ class TestNumbers:
 
     def test_equal_seeds_give_equal_numbers(self, people, schema):
         how = {"ks": [3], "target": "sex", "queries": 20, "releases": 1}
-        one, same, other = (pk.compare(people.head(400), schema, seed=seed, **how).to_polars() for seed in (3, 3, 4))
+        one, same, other = (
+            pk.experiments.compare(people.head(400), schema, seed=seed, **how).to_polars() for seed in (3, 3, 4)
+        )
         assert one.equals(same)
         assert not one["value"].equals(other["value"])
         # what does not depend on chance does not depend on the seed
@@ -109,18 +113,24 @@ class TestNumbers:
 
     def test_a_point_does_not_depend_on_the_others(self, people, schema):
         how = {"target": "sex", "queries": 20, "releases": 1}
-        alone, among = (pk.compare(people.head(400), schema, ks=ks, **how).to_polars() for ks in ([5], [2, 5]))
+        alone, among = (
+            pk.experiments.compare(people.head(400), schema, ks=ks, **how).to_polars() for ks in ([5], [2, 5])
+        )
         assert among.filter(pl.col("k") == 5).equals(alone.filter(pl.col("k") == 5))
 
     def test_quick_takes_three_k_and_one_release(self, people, schema):
-        found = pk.compare(people.head(400), schema, ks=(2, 3, 4, 5, 6), quick=True, queries=20)
-        assert found.ks == (2, 4, 6)
+        found = pk.experiments.compare(people.head(400), schema, quick=True, queries=20)
+        assert found.ks == (2, 10, 50)  # of 2, 5, 10, 50; a fifth of the rows is 80
         assert found.releases == 1
         assert found.target == "education"  # the last one
 
+    def test_quick_drops_no_k_that_was_asked_for(self, people, schema):
+        found = pk.experiments.compare(people.head(400), schema, ks=(2, 3, 4, 5), quick=True, queries=20)
+        assert found.ks == (2, 3, 4, 5)
+
     def test_a_design_for_larger_tables_serves_them_better(self, people, schema):
         how = {"ks": [20], "target": "sex", "queries": 20, "releases": 3}
-        small, large = (pk.compare(people, schema, workload=workload, **how) for workload in (1, 3))
+        small, large = (pk.experiments.compare(people, schema, workload=workload, **how) for workload in (1, 3))
         assert value(large, "l1_3", 20, "optimal inverse") < value(small, "l1_3", 20, "optimal inverse")
         assert value(large, "l1_1", 20, "optimal inverse") > value(small, "l1_1", 20, "optimal inverse")
         assert value(large, "l1_2", 20, "equal-rho inverse") == value(small, "l1_2", 20, "equal-rho inverse")
@@ -128,21 +138,21 @@ class TestNumbers:
 
     def test_a_table_of_two_attributes(self, people, schema):
         two = pk.Schema([schema.attribute("sex"), schema.attribute("age")])
-        found = pk.compare(people.select("sex", "age"), two, ks=[2], queries=20, releases=1)
+        found = pk.experiments.compare(people.select("sex", "age"), two, ks=[2], queries=20, releases=1)
         assert not {"l1_3", "l1_first4"} & set(found.to_polars()["measure"])
         assert len(found.findings) > 5
 
     def test_bundles_count_as_single_attributes(self, people, schema):
         bundled = pk.Schema(schema.attributes, bundles=[pk.Bundle(("sex", "age"))])
         how = {"ks": [2], "queries": 20, "releases": 1}
-        plain = pk.compare(people.head(300), schema, **how)
-        assert pk.compare(people.head(300), bundled, **how).to_polars().equals(plain.to_polars())
+        plain = pk.experiments.compare(people.head(300), schema, **how)
+        assert pk.experiments.compare(people.head(300), bundled, **how).to_polars().equals(plain.to_polars())
 
     def test_too_many_combinations_for_the_adversaries(self, people, schema, monkeypatch):
         monkeypatch.setattr("pkanon._experiments.comparison.linkage.MOST_STEPS", 1)
         monkeypatch.setattr("pkanon._experiments.comparison.combinations.MOST_DENSE", 1)
         assert not Linkage.fits((2, 2))
-        found = pk.compare(people.head(300), schema, ks=[2], queries=20, releases=1)
+        found = pk.experiments.compare(people.head(300), schema, ks=[2], queries=20, releases=1)
         measures = found.to_polars().drop_nulls("k")
         assert set(measures.filter(pl.col("measure") == "linkage")["way"]) == {"mondrian", "mondrian as-is"}
         assert "inference" not in set(measures["measure"])
@@ -225,26 +235,26 @@ class TestRefusals:
     )
     def test_arguments(self, people, schema, wrong, words):
         with pytest.raises(pk.InputError, match=words):
-            pk.compare(people, schema, **wrong)
+            pk.experiments.compare(people, schema, **wrong)
 
     def test_a_table_without_its_schema_and_the_other_way_round(self, people, schema):
         with pytest.raises(pk.InputError, match="with its schema"):
-            pk.compare(people)
+            pk.experiments.compare(people)
         with pytest.raises(pk.InputError, match="with its schema"):
-            pk.compare(None, schema)
+            pk.experiments.compare(None, schema)
 
     def test_tables_that_are_too_wide_or_too_narrow(self, people, schema):
         wide = pk.Schema([pk.Attribute.ranged(f"a{i}", 0, 999) for i in range(4)])
         with pytest.raises(pk.InputError, match="more than 10,000,000 cells"):
-            pk.compare(people, wide)
+            pk.experiments.compare(people, wide)
         with pytest.raises(pk.InputError, match="at least two"):
-            pk.compare(people.select("sex"), pk.Schema([schema.attribute("sex")]))
+            pk.experiments.compare(people.select("sex"), pk.Schema([schema.attribute("sex")]))
 
     def test_nothing_is_overwritten_and_nothing_computed_first(self, people, schema, tmp_path):
         (tmp_path / "out").mkdir()
         steps = []
         with pytest.raises(pk.InputError, match="exists already"):
-            pk.compare(people, schema, folder=tmp_path / "out", progress=lambda *step: steps.append(step))
+            pk.experiments.compare(people, schema, folder=tmp_path / "out", progress=lambda *step: steps.append(step))
         assert steps == []
 
 
@@ -261,7 +271,7 @@ class TestOddTables:
     @pytest.mark.parametrize("workload", [1, 2, 3, "full"])
     def test_few_attributes_where_optimal_comes_out_as_joint(self, sizes, workload, seed):
         table, schema = self.random(200, sizes, seed)
-        found = pk.compare(table, schema, ks=[2], workload=workload, releases=1, queries=20)
+        found = pk.experiments.compare(table, schema, ks=[2], workload=workload, releases=1, queries=20)
         assert value(found, "linkage_highest", 2, "optimal") <= 0.5
         assert len(found.findings) > 8
 
@@ -272,7 +282,7 @@ class TestOddTables:
         table, schema = self.random(4_000, sizes, seed)
         plan = pk.plan(schema, records=4_000, k=2)
         assert [name for block in plan.blocks for name in block.attributes] != list(schema.names)
-        found = pk.compare(table, schema, ks=[2], releases=1, queries=20)
+        found = pk.experiments.compare(table, schema, ks=[2], releases=1, queries=20)
         predicted = np.mean([plan.predict(name).l1 for name in schema.names])
         assert value(found, "l1_1", 2, "optimal inverse") == pytest.approx(predicted, rel=0.5)
         columns = [table[name].to_numpy() for name in schema.names]
@@ -296,7 +306,9 @@ class TestOddTables:
 
     def test_a_constant_attribute(self, seed):
         table, schema = self.random(200, [3, 4, 2], seed)
-        found = pk.compare(table.with_columns(a0=pl.lit(1)), schema, ks=[2], target="a0", releases=1, queries=20)
+        found = pk.experiments.compare(
+            table.with_columns(a0=pl.lit(1)), schema, ks=[2], target="a0", releases=1, queries=20
+        )
         assert value(found, "certain", 2, "mondrian") == 1
 
     @pytest.mark.parametrize(
@@ -304,7 +316,7 @@ class TestOddTables:
     )
     def test_ks_as_people_give_them(self, ks, seed):
         table, schema = self.random(100, [3, 2], seed)
-        assert set(pk.compare(table, schema, ks=ks, releases=1, queries=5).ks) <= {2, 3}
+        assert set(pk.experiments.compare(table, schema, ks=ks, releases=1, queries=5).ks) <= {2, 3}
 
     @pytest.mark.parametrize(
         ("sizes", "how", "message"),
@@ -319,27 +331,29 @@ class TestOddTables:
     def test_what_is_refused(self, sizes, how, message, seed):
         table, schema = self.random(100, sizes, seed)
         with pytest.raises(pk.InputError, match=message):
-            pk.compare(table, schema, **({"ks": [2]} | how))
+            pk.experiments.compare(table, schema, **({"ks": [2]} | how))
 
     def test_a_schema_that_is_none_is_not_shown(self, seed):
         table, _ = self.random(100, [3, 2], seed)
         with pytest.raises(pk.InputError, match="not an object of type dict") as caught:
-            pk.compare(table, {"a0": "secret"})
+            pk.experiments.compare(table, {"a0": "secret"})
         assert "secret" not in str(caught.value)
 
     def test_too_few_rows(self, seed):
         table, schema = self.random(3, [3, 2], seed)
         with pytest.raises(pk.DataError, match="at least 10"):
-            pk.compare(table, schema, ks=[2])
+            pk.experiments.compare(table, schema, ks=[2])
 
     def test_a_workload_ends_with_the_attributes(self, seed):
         table, schema = self.random(100, [3, 2], seed)
-        assert pk.compare(table, schema, ks=[2], workload=9, releases=1, queries=5).workload == 2
+        assert pk.experiments.compare(table, schema, ks=[2], workload=9, releases=1, queries=5).workload == 2
 
     def test_a_folder_that_cannot_be_written_is_refused_at_once(self, seed):
         table, schema = self.random(100, [3, 2], seed)
         with pytest.raises(pk.EnvironmentFailure, match="Cannot write"):
-            pk.compare(table, schema, ks=[2], folder="/proc/compared", progress=lambda *_: pytest.fail("too late"))
+            pk.experiments.compare(
+                table, schema, ks=[2], folder="/proc/compared", progress=lambda *_: pytest.fail("too late")
+            )
 
 
 def test_what_is_known_without_any_table_stands_beside(result):

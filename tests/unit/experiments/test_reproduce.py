@@ -24,7 +24,7 @@ def people():
 
 @pytest.fixture(scope="module")
 def result(people, seed):
-    return pk.reproduce(people, seed=seed, releases=8, quick=True)
+    return pk.experiments.reproduce(people, seed=seed, releases=8, quick=True)
 
 
 class TestPoints:
@@ -114,7 +114,9 @@ class TestNumbers:
 
     def test_equal_seeds_give_equal_numbers(self, people):
         small = people.head(500)
-        one, same, other = (pk.reproduce(small, seed=seed, releases=1, quick=True).to_polars() for seed in (3, 3, 4))
+        one, same, other = (
+            pk.experiments.reproduce(small, seed=seed, releases=1, quick=True).to_polars() for seed in (3, 3, 4)
+        )
         assert one.equals(same)
         assert not one["l1"].equals(other["l1"])
         assert one.filter(pl.col("releases") == 1)["l1_sd"].is_null().all()  # one release has no spread
@@ -195,7 +197,7 @@ class TestFolder:
         (tmp_path / "out").mkdir()
         steps = []
         with pytest.raises(pk.InputError, match="exists already"):
-            pk.reproduce(people, folder=tmp_path / "out", progress=lambda *step: steps.append(step))
+            pk.experiments.reproduce(people, folder=tmp_path / "out", progress=lambda *step: steps.append(step))
         assert steps == []
 
     def test_unknown_figures_are_refused(self, result):
@@ -294,16 +296,16 @@ class TestData:
     def test_what_does_not_fit_is_refused_without_its_values(self, tmp_path, content, words):
         (tmp_path / "data.csv").write_bytes(content)
         with pytest.raises(pk.InputError) as caught:
-            pk.reproduce(tmp_path / "data.csv", folder=tmp_path / "out")
+            pk.experiments.reproduce(tmp_path / "data.csv", folder=tmp_path / "out")
         assert words in str(caught.value)
         assert "4711" not in str(caught.value)
         assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
     def test_an_absent_file(self, tmp_path):
         with pytest.raises(pk.InputError, match="does not exist"):
-            pk.reproduce(tmp_path / "none.csv")
+            pk.experiments.reproduce(tmp_path / "none.csv")
 
     @pytest.mark.parametrize("wrong", [{"seed": -1}, {"seed": 1.5}, {"releases": 0}, {"releases": True}])
     def test_wrong_arguments(self, people, wrong):
         with pytest.raises(pk.InputError):
-            pk.reproduce(people, **wrong)
+            pk.experiments.reproduce(people, **wrong)

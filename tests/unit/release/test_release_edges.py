@@ -8,6 +8,7 @@ import pytest
 
 import pkanon as pk
 from pkanon._cli import run
+from pkanon._frames import count_rows
 
 SCHEMA = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute("edu", ["none", "degree"])])
 FRAME = pl.DataFrame({"sex": ["F", "M"] * 50, "edu": ["none", "degree", "degree", "none"] * 25})
@@ -93,7 +94,7 @@ def test_json_everywhere(tmp_path, monkeypatch, capsys):
     for command in (
         ["schema", "t.csv"],
         ["plan", "t.toml", "--records", "100", "--k", "2", "-o", "plan.json"],
-        ["plan", "plan.json"],
+        ["explain", "plan.json"],
         ["release", "t.csv", "--plan", "plan.json", "-o", "out"],
         ["release", "t.csv", "--plan", "plan.json", "--check"],
         ["anonymity", "t.csv", "sex"],
@@ -163,7 +164,7 @@ def test_the_first_row_of_a_file_without_a_header_is_not_repeated(tmp_path, caps
     path = tmp_path / "t.csv"
     path.write_text("MARKER7f3a,MARKER7f3a,3\n" + "a,b,1\n" * 50)
     with pytest.raises(pk.DataError) as caught:
-        pk.count_rows(path)
+        count_rows(path)
     assert "MARKER" not in str(caught.value)
 
 

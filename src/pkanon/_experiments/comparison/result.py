@@ -141,7 +141,7 @@ def compare(
     table: object | None = None,
     schema: object | None = None,
     *,
-    ks: Iterable[int] = KS,
+    ks: Iterable[int] | None = None,
     seed: int = 1,
     releases: int | None = None,
     queries: int = QUERIES,
@@ -157,8 +157,8 @@ def compare(
     ``table`` with its ``schema`` (a Schema, or the path of a file), or None for the embedded synthetic table. ``target``: the
     attribute that an adversary guesses and a classifier learns (income of the embedded table, else the last one).
     ``workload``: what the optimal design is made for, tables of up to so many attributes or "full".
-    ``releases`` of each randomised point (4; 1 if ``quick``, which also takes three of ``ks`` at most). ``folder``: also save
-    there. Bundles count as single attributes, and columns that are not randomised are left out.
+    ``ks``: 2, 5, 10, 50, 100 and 1000, or three of them if ``quick``. ``releases`` of each randomised point: 4, or 1 if
+    ``quick``. ``folder``: also save there. Bundles count as single attributes, and columns that are not randomised are left out.
     Every release is seeded, so nothing here protects anybody: use data that may be seen.
     """
     progress = progress or quiet
@@ -166,7 +166,7 @@ def compare(
     count = releases if releases is not None else QUICK_RELEASES if quick else RELEASES
     check_count(count, "Each point needs at least one release.")
     check_count(queries, "A comparison needs at least one query.")
-    wanted = read_ks(ks)
+    wanted = read_ks(KS if ks is None else ks)
     served = Workload.of(workload)
     if served.listed:
         raise InputError("The workload of a comparison is a number of attributes, or full.")
@@ -176,7 +176,7 @@ def compare(
     people = read_people(table, schema, target, text)
     possible, left_out = usable(wanted, people.rows)
     progress("reading", 1.0)
-    chosen = sorted({possible[0], possible[len(possible) // 2], possible[-1]}) if quick else possible
+    chosen = sorted({possible[0], possible[len(possible) // 2], possible[-1]}) if quick and ks is None else possible
     tables = "full" if served.most is None else min(served.most, len(people.names))
     frame = measure(Bench(people, seed, queries, tables), chosen, count, progress)
     result = _result(

@@ -1,0 +1,68 @@
+"""pkanon explain: what a plan or a release does, and what it promises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import pkanon as pk
+
+from .options import json_option, table_option
+from .predictions import asked, default_tables, plan_as_json, print_designs, print_plan
+from .printing import note, print_json, say
+from .progress import progress_bar
+
+
+@click.command()
+@click.argument("file", metavar="PLAN.json|RELEASE", type=click.Path())
+@table_option
+@json_option
+def command(file: str, tables: list[tuple[str, ...]], as_json: bool) -> None:
+    """Say what a plan, or a release (a folder or its Parquet file), does and promises.
+
+    Shows k, epsilon, the retention probabilities and the predicted errors of some cross-tabulations.
+
+    \b
+    Examples: pkanon explain plan.json
+              pkanon explain out --table sex,age
+    """
+    if file.endswith(".toml"):
+        raise pk.InputError(f"{file} is a schema; pkanon plan {file} makes a plan of it.")
+    release = None
+    with progress_bar() as progress:
+        if Path(file).is_dir() or file.endswith(".parquet"):
+            progress("opening", 0)
+            release = pk.open_release(file)
+    plan = pk.read_plan(file) if release is None else release.plan
+    shown = tables or default_tables(plan, None)
+    for table in shown:
+        plan.predict(*table)  # an unknown attribute is refused before anything is printed
+    if as_json:
+        document = {"plan": {"design": asked(plan).design, "records": plan.records} | plan_as_json(plan, shown)}
+        document["plan"]["steps"] = plan.steps
+        if release is not None:
+            document["certificate"] = release.certificate.to_json()
+        print_json(document)
+        return
+    if release is None:
+        print_plan({asked(plan).design: plan}, plan, shown)
+        return
+    certificate = release.certificate
+    say(f"Release of {release.rows:,} rows, made on {certificate.date} with {certificate.software}")
+    _print_section("What was done", plan.steps)
+    _print_section("What is promised", str(certificate).splitlines())
+    _print_section("What the promise does not cover", certificate.outside)
+    say()
+    say(f"What the plan says about errors, for {plan.records:,} records")
+    say()
+    print_designs({asked(plan).design: plan}, plan, shown)
+    for line in release.remarks:
+        note(line)
+
+
+def _print_section(title: str, sentences: list[str] | tuple[str, ...]) -> None:
+    say()
+    say(title)
+    for sentence in sentences:
+        say(f"  {sentence}")

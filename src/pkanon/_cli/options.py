@@ -1,0 +1,113 @@
+"""Options that several verbs have: each is declared once, with one meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+import pkanon as pk
+
+from . import private
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+level_option = click.option(
+    "--level", type=float, default=0.95, show_default=True, metavar="L", help="Confidence level of intervals."
+)
+table_option = click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="A,B",
+    callback=lambda context, option, texts: read_tables(texts),
+    help="A cross-tabulation whose error is predicted; repeatable.",
+)
+
+
+def seed_option(default: int | None, *, needs: str = "") -> Callable[[Command], Command]:
+    """--seed, which means the same in every verb; ``needs`` names what must go with it."""
+    text = "Equal seeds give equal results; seeded rows protect nobody" + (f" (needs {needs})." if needs else ".")
+    return click.option(
+        "--seed", type=click.IntRange(min=0), metavar="N", default=default, show_default=default is not None, help=text
+    )
+
+
+def output_option(what: str, *, default: str = "") -> Callable[[Command], Command]:
+    """-o for a file or a folder; it never exists already."""
+    text = f"Write {what}, which must not exist" + (f" [default: {default}]." if default else ".")
+    return click.option("-o", "--output", type=click.Path(), help=text)
+
+
+def chart_option(what: str) -> Callable[[Command], Command]:
+    """--chart: a picture beside the result. A file that cannot be written is refused before anything is computed."""
+
+    def check(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
+        if path is not None:
+            private.check_chart_file(path)
+        return path
+
+    text = f"Draw {what} to this file, which must not exist: .png, .svg, .html or .json."
+    return click.option("--chart", type=click.Path(), callback=check, help=text)
+
+
+def moved_option(name: str, sentence: str) -> Callable[[Command], Command]:
+    """An option that people look for here and find elsewhere."""
+
+    def refuse(context: click.Context, option: click.Parameter, value: object) -> None:
+        if value is not None:
+            raise pk.InputError(sentence)
+
+    return click.option(name, hidden=True, expose_value=False, callback=refuse)
+
+
+def text_options(command: Command) -> Command:
+    """--delimiter and --encoding, for verbs that read a table."""
+    encoding = click.option("--encoding", metavar="NAME", help="Encoding of a text file [default: utf-8].")
+    delimiter = click.option(
+        "--delimiter", metavar="CHAR", help="Delimiter of a text file [default: comma; tab for .tsv]."
+    )
+    return delimiter(encoding(command))
+
+
+def text_format(delimiter: str | None, encoding: str | None) -> pk.TextFormat:
+    """How to read a text file."""
+    return pk.TextFormat(delimiter={"\\t": "\t", "tab": "\t"}.get(delimiter or "", delimiter), encoding=encoding)
+
+
+def estimate_options(command: Command) -> Command:
+    """--method, --about and --level."""
+    about = click.option(
+        "--about",
+        type=click.Choice(private.readings()),
+        default="table",
+        show_default=True,
+        help="Errors about the people in the table, or about the population they were sampled from.",
+    )
+    method = click.option(
+        "--method",
+        type=click.Choice(private.methods()),
+        default="inverse",
+        show_default=True,
+        help="Unbiased; nearest without negative cells; or most likely.",
+    )
+    return method(about(level_option(command)))
+
+
+def read_tables(texts: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Tables by the names of their attributes: 'sex,age' is one."""
+    return [tuple(name.strip() for name in table.split(",")) for table in texts if table.strip()]
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a whole number, in the digits that people type."""
+    return text.isascii() and text.isdecimal()
+
+
+def typed_options() -> set[str]:
+    """The parameters of this command that were typed, by their names in Python."""
+    context = click.get_current_context()
+    return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}

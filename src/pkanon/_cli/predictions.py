@@ -1,0 +1,164 @@
+"""Plans side by side: k, epsilon, rho and predicted errors, as a readable table or as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pkanon as pk
+
+from . import private
+from .printing import print_table, say
+from .targets import Options, Target
+
+UNREADABLE = 0.8
+"""An L1 error of 2 is as far off as a table can be; from here on the noise is as large as the table."""
+MOST_LOST = 5
+"""Sets of attributes that are named; the others are counted."""
+
+Tables = Sequence[tuple[str, ...]]
+Designs = Mapping[str, pk.Plan | str]
+"""The plan of every design, or why it cannot be made."""
+
+
+class Asked(NamedTuple):
+    """What a plan records of its making, as far as it is printed."""
+
+    design: str
+    epsilon: str | None
+    delta: float | None
+    floor: int | None
+    fallback: str | None
+    lost: list[tuple[str, ...]]
+
+
+def asked(plan: pk.Plan) -> Asked:
+    """``floor`` is a number of attributes where equal-rho, with which the floor compares, has the same budget."""
+    texts = plan.asked
+    floor = texts.get("floor", "none")
+    return Asked(
+        design=texts.get("design", "by hand"),
+        epsilon=texts.get("epsilon"),
+        delta=float(texts["delta"]) if "delta" in texts else None,
+        floor=int(floor) if floor.isdigit() and "central_epsilon" not in texts else None,
+        fallback=texts.get("fallback"),
+        lost=[tuple(table.split(",")) for table in texts["lost"].split("; ")] if "lost" in texts else [],
+    )
+
+
+def all_designs(
+    schema: pk.Schema, chosen: pk.Plan, target: Target, options: Options, progress: Callable[[str, float], None]
+) -> Designs:
+    """The chosen plan beside those of the other designs for the same target."""
+    same = Options(hide_count=options.get("hide_count"), matrices=options.get("matrices", {}))
+    designs: dict[str, pk.Plan | str] = {}
+    names = private.designs()
+    for number, name in enumerate(names):
+        progress("comparing", number / len(names))
+        if name == asked(chosen).design:
+            designs[name] = chosen
+            continue
+        try:
+            designs[name] = pk.plan(schema, records=chosen.records, design=name, **target, **same)
+        except pk.TargetError as error:
+            designs[name] = str(error)
+    return designs
+
+
+def default_tables(plan: pk.Plan, workload: int | str | list[tuple[str, ...]] | None) -> list[tuple[str, ...]]:
+    """The tables of a workload that names some; else of the first one to four attributes, as the paper adds them."""
+    if isinstance(workload, list):
+        return workload
+    names = [attribute.name for attribute in plan.schema.randomised]
+    counts = {*range(1, min(len(names), 4) + 1), *([len(names)] if workload == "full" else [])}
+    return [tuple(names[:count]) for count in sorted(counts)]
+
+
+def plan_as_json(plan: pk.Plan | str, tables: Tables) -> dict[str, Any]:
+    """The numbers of one plan, or why it cannot be made."""
+    if isinstance(plan, str):
+        return {"refused": plan}
+    predictions = [plan.predict(*table) for table in tables]
+    return {
+        "void": plan.void_reasons,
+        "k": plan.k,
+        "epsilon": _finite(plan.epsilon),
+        "epsilon_unbounded": None if plan.epsilon_unbounded is None else _finite(plan.epsilon_unbounded),
+        "rho": plan.rho,
+        "digest": plan.digest,
+        "predictions": [
+            {
+                "attributes": list(p.attributes),
+                "cells": p.cells,
+                "l1": _finite(p.l1),
+                "rmse": _finite(p.rmse),
+                "standard_error": _finite(p.standard_error),
+                "exact": p.exact,
+            }
+            for p in predictions
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if abs(value) != float("inf") else None
+
+
+def print_plan(designs: Designs, chosen: pk.Plan, tables: Tables) -> None:
+    """The chosen plan beside other designs, what it does and what it promises."""
+    say(str(chosen))
+    say()
+    print_designs(designs, chosen, tables)
+    say()
+    for line in chosen.explain().splitlines():
+        say(line)
+    delta = asked(chosen).delta
+    if delta is not None:
+        say(f"  As a whole, shuffled: {chosen.central(delta)}.")
+
+
+def print_designs(designs: Designs, chosen: pk.Plan, tables: Tables) -> None:
+    """The table of all designs, how to read it, and what to know about the chosen one."""
+    plans = {name: plan for name, plan in designs.items() if isinstance(plan, pk.Plan)}
+    header = ["", *(f"{name} *" if plan is chosen and len(designs) > 1 else name for name, plan in plans.items())]
+    rows = [
+        ["k", *(plan.k_text for plan in plans.values())],
+        ["epsilon", *(plan.epsilon_text for plan in plans.values())],
+    ]
+    for attribute in chosen.schema.randomised:
+        rhos = [plan.rho[attribute.name] for plan in plans.values()]
+        rows.append([f"rho: {attribute.name}", *("matrix" if rho is None else f"{100 * rho:.2f}%" for rho in rhos)])
+    for table in tables:
+        errors = [plan.predict(*table) for plan in plans.values()]
+        rows.append([f"error: {' x '.join(table)}", *(_error(error) for error in errors)])
+    print_table(header, rows)
+    say()
+    say("rho: how much of an attribute comes through, as if its true value were kept in this share of the rows and the")
+    say("other rows got a uniform draw. Negative: the true value is released less often than the others, which is as")
+    say("informative.")
+    say("error: the expected sum of absolute errors of the corrected table, divided by the records; near or above 1")
+    say("(marked !) the table cannot be read at this target. <=: at most, it depends on the data.")
+    if len(plans) > 1:
+        say("*: the design that was chosen.")
+    _print_remarks(chosen)
+    for name, reason in designs.items():
+        if isinstance(reason, str):
+            say(f"{name}: {reason}")
+
+
+def _error(prediction: pk.Prediction) -> str:
+    bound = "" if prediction.exact else "<= "
+    return f"{bound}{prediction.l1:.4g}{' !' if prediction.l1 >= UNREADABLE else ''}"
+
+
+def _print_remarks(plan: pk.Plan) -> None:
+    _, _, _, floor, fallback, lost = asked(plan)
+    if floor is not None:
+        say(f"Floor: no table of up to {floor} attributes is worse than with equal-rho (--floor none: without).")
+    if fallback is not None:
+        say(f"The optimal design is {fallback}.")
+    if lost:
+        texts = [" x ".join(table) for table in lost[:MOST_LOST]]
+        if len(lost) > MOST_LOST:
+            texts.append(f"one of {len(lost) - MOST_LOST} more sets of attributes")
+        say(f"Lost: no table with {', or '.join(texts)} can be reconstructed. A floor (--floor all) keeps them.")

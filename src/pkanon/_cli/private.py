@@ -1,0 +1,70 @@
+"""The command line's one way to what is not public: no other module of it imports from a room.
+
+Everything is imported inside a function, so that ``pkanon --help`` loads neither numpy nor polars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import pkanon as pk
+
+if TYPE_CHECKING:
+    from .._frames import SmallestGroups
+
+
+def designs() -> list[str]:
+    """The names that --design can have."""
+    from .._design import DESIGNS
+
+    return list(DESIGNS)
+
+
+def methods() -> list[str]:
+    """The names that --method can have."""
+    from .._estimate import METHODS
+
+    return list(METHODS)
+
+
+def readings() -> list[str]:
+    """The names that --about can have."""
+    from .._estimate import ABOUT
+
+    return list(ABOUT)
+
+
+def count_rows(table: str, text: pk.TextFormat) -> int:
+    """How many rows a table has."""
+    from .._frames import count_rows
+
+    return count_rows(table, text=text)
+
+
+def smallest_groups(table: str, columns: Sequence[str], text: pk.TextFormat) -> SmallestGroups:
+    """The smallest groups of rows that agree in all columns."""
+    from .._frames import smallest_groups
+
+    return smallest_groups(table, columns, text)
+
+
+def check_free(folder: str) -> None:
+    """Refuse a folder that exists, or whose parent does not."""
+    from .._files import check_free
+
+    check_free(folder)
+
+
+def check_chart_file(path: str) -> None:
+    """Refuse a file that a chart cannot be written to, and say what to install where charts cannot be drawn."""
+    from .._results.charts import check_chart_file
+
+    check_chart_file(path)
+
+
+def did_you_mean(name: str, available: Iterable[str]) -> str:
+    """The end of a sentence that names what exists and what is nearest."""
+    from .._errors import did_you_mean
+
+    return did_you_mean(name, available)

@@ -1,0 +1,124 @@
+"""Options of verbs that make a plan: what is asked for, and how the budget is spent."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypedDict
+
+import click
+
+import pkanon as pk
+
+from . import private
+from .options import is_number, read_tables
+
+DEFAULT_DESIGN = "optimal"
+TARGET = ("k", "epsilon", "central_epsilon", "delta")
+DESIGN = ("design", "workload", "weighting", "floor", "hide_count")
+
+
+class Target(TypedDict):
+    """What :func:`pk.plan` is asked for."""
+
+    k: str | None
+    epsilon: str | None
+    central_epsilon: str | None
+    delta: float | None
+
+
+class Options(TypedDict, total=False):
+    """What goes with a design; what was not typed is left to the defaults of :func:`pk.plan` and its like."""
+
+    workload: int | str | list[tuple[str, ...]]
+    weighting: str
+    floor: int | str | None
+    hide_count: str | None
+    matrices: dict[str, pk.TransitionMatrix]
+
+
+def k_and_epsilon_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--k and --epsilon."""
+    epsilon = click.option("--epsilon", metavar="E", help="Differential privacy: at most this epsilon.")
+    return click.option("--k", metavar="K", help="Pk-anonymity: at least this k.")(epsilon(command))
+
+
+def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--k, --epsilon, --central-epsilon and --delta; the command gets them as ``target``."""
+
+    @functools.wraps(command)
+    def with_target(**given: Any) -> Any:
+        target = Target(**{name: given.pop(name) for name in TARGET})  # type: ignore[typeddict-item]  # the names of TARGET
+        return command(target=target, **given)
+
+    delta = click.option("--delta", type=float, metavar="D", help="With --central-epsilon [default: 1/(10 N)].")
+    central = click.option(
+        "--central-epsilon", metavar="E", help="At most this epsilon for the shuffled release as a whole."
+    )
+    return k_and_epsilon_options(central(delta(with_target)))
+
+
+def design_options(workload: str = "2") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """--design and what goes with it; the command gets them as ``design`` and ``options``.
+
+    ``workload`` says what an optimal design serves if nothing else is typed.
+    """
+    options = (
+        click.option("--hide-count", metavar="P", help="Hide the record count too, with a ratio such as 9/10."),
+        click.option(
+            "--floor",
+            metavar="F",
+            help="No table of up to F attributes worse than in the paper: a number, all or none [default: 3].",
+        ),
+        click.option(
+            "--weighting",
+            type=click.Choice(["relative", "absolute"]),
+            help="How 'optimal' weighs its tables [default: relative].",
+        ),
+        click.option(
+            "--workload",
+            metavar="W",
+            help=f"What 'optimal' serves: tables of up to W attributes, full, or 'a,b; c' [default: {workload}].",
+        ),
+        click.option(
+            "--design",
+            type=click.Choice(private.designs()),
+            help=f"How the budget is spent [default: {DEFAULT_DESIGN}].",
+        ),
+    )
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def with_design(**given: Any) -> Any:
+            design = given.pop("design") or DEFAULT_DESIGN
+            read = _read(design, *(given.pop(name) for name in DESIGN if name != "design"))
+            return command(design=design, options=read, **given)
+
+        decorated: Callable[..., Any] = with_design
+        for option in options:
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+def _read(
+    design: str, workload: str | None, weighting: str | None, floor: str | None, hide_count: str | None
+) -> Options:
+    """The options as :func:`pk.plan` takes them; those of an optimal design are refused for any other."""
+    for name, value in (("workload", workload), ("weighting", weighting), ("floor", floor)):
+        if design != "optimal" and value is not None:
+            raise pk.InputError(f"--{name} is for the design 'optimal'; leave it out, or leave out --design {design}.")
+    options = Options(hide_count=hide_count)
+    if workload is not None:
+        if is_number(workload):
+            options["workload"] = int(workload)
+        else:
+            options["workload"] = "full" if workload == "full" else read_tables(tuple(workload.split(";")))
+    if weighting is not None:
+        options["weighting"] = weighting
+    if floor is not None:
+        if floor not in ("all", "none") and not is_number(floor):
+            raise pk.InputError(f"--floor {floor}: write a number of attributes, all or none.")
+        options["floor"] = None if floor == "none" else floor if floor == "all" else int(floor)
+    return options

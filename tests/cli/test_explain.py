@@ -1,0 +1,114 @@
+"""pkanon explain: what a plan or a release does and promises."""
+
+import json
+
+import pytest
+
+import pkanon as pk
+
+
+def explained(place, *arguments):
+    code, out, err = place.run("explain", *arguments)
+    assert code == 0, err
+    return out, err
+
+
+def refused(place, *arguments):
+    code, out, err = place.run("explain", *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    return err
+
+
+def test_a_plan(place):
+    out, err = explained(place, "plan.json")
+    plan = pk.read_plan("plan.json")
+    assert out.startswith(f"{plan}\n")
+    assert out.endswith(f"{plan.explain()}\n")
+    for names in (("sex",), ("sex", "age"), ("sex", "age", "education")):
+        assert f"error: {' x '.join(names)} " in out
+    assert err == ""
+
+
+def test_tables_of_a_plan(place):
+    out, _ = explained(place, "plan.json", "--table", "age", "--table", "sex,education")
+    errors = [line.removeprefix("  error: ") for line in out.splitlines() if line.startswith("  error: ")]
+    assert len(errors) == 2
+    assert errors[0].startswith("age ")
+    assert errors[1].startswith("sex x education ")
+
+
+def test_a_plan_as_json(place):
+    document = json.loads(explained(place, "plan.json", "--json", "--table", "sex")[0])
+    plan = pk.read_plan("plan.json")
+    assert set(document) == {"plan"}
+    numbers = document["plan"]
+    assert (numbers["records"], numbers["k"], numbers["digest"]) == (200, plan.k, plan.digest)
+    assert numbers["design"] == "optimal"
+    assert numbers["steps"] == plan.steps
+    assert [p["attributes"] for p in numbers["predictions"]] == [["sex"]]
+
+
+def test_the_privacy_of_the_whole_is_explained_where_it_was_asked_for(place):
+    arguments = ("--records", "200", "--central-epsilon", "1", "--design", "equal-rho", "-o", "central.json")
+    code, out, err = place.run("plan", "people.toml", *arguments)
+    assert code == 0, err
+    again, _ = explained(place, "central.json")
+    (line,) = (line for line in again.splitlines() if "As a whole, shuffled" in line)
+    assert line in out
+    assert "As a whole" not in explained(place, "plan.json")[0]
+
+
+@pytest.mark.parametrize("inside", ["", "/data.parquet"])
+def test_a_release(place, inside):
+    assert place.release()[0] == 0
+    out, _ = explained(place, f"out{inside}")
+    release = pk.open_release("out")
+    assert out.startswith("Release of 200 rows, made on ")
+    for sentence in (*release.plan.steps, *release.certificate.statement, *release.certificate.outside):
+        assert f"\n  {sentence}\n" in out
+    assert "error: sex x age " in out
+
+
+def test_a_release_of_fewer_rows_promises_what_its_certificate_does(place):
+    place.lines(*(place.folder / "people.csv").read_text().splitlines()[1:151])
+    assert place.release("--allow-fewer")[0] == 0
+    out, _ = explained(place, "out")
+    promised = out.partition("What is promised\n")[2].partition("\n\n")[0]
+    assert pk.open_release("out").certificate.statement[0] in promised
+    assert "k = 3." not in promised  # which only the planned 200 rows would have
+    assert "for 200 records" in out
+
+
+def test_a_release_that_claims_nothing_says_why(place):
+    assert place.release("--seed", "7", "--seeded-not-private")[0] == 0
+    out, _ = explained(place, "out")
+    assert "  This release claims nothing.\n  Void: " in out
+
+
+def test_a_release_as_json(place):
+    assert place.release()[0] == 0
+    document = json.loads(explained(place, "out", "--json")[0])
+    assert document["certificate"] == pk.open_release("out").certificate.to_json()
+    assert document["plan"] == json.loads(explained(place, "plan.json", "--json")[0])["plan"]
+
+
+def test_a_hidden_count_is_said(place):
+    arguments = ("--records", "100", "--epsilon", "20", "--hide-count", "9/10", "-o", "out")
+    assert place.run("release", "people.csv", "--schema", "people.toml", *arguments)[0] == 0
+    assert "the record count is hidden" in explained(place, "out")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["people.toml"], "pkanon plan people.toml"),
+        (["nothing.json"], "nothing.json"),
+        (["people.csv"], "people.csv"),
+        (["."], "."),
+        (["plan.json", "--table", "sxe"], "Did you mean 'sex'?"),
+        (["plan.json", "--records", "5"], "no option --records"),
+        ([], "PLAN.json|RELEASE"),
+    ],
+)
+def test_what_cannot_be_explained(place, arguments, words):
+    assert words in refused(place, *arguments)
