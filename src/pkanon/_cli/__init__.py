@@ -16,14 +16,12 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 import click
 
 import pkanon as pk
-
-from . import private
 
 GROUPS = {
     "Plan and release": {
@@ -76,7 +74,7 @@ class _Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            raise pk.InputError(f"pkanon has no command '{args[0]}'. {private.did_you_mean(args[0], VERBS)}")
+            raise pk.InputError(f"pkanon has no command {args[0]}.{_nearest(args[0], VERBS)} See pkanon --help.")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -155,11 +153,14 @@ def _sentence(error: click.ClickException, arguments: Sequence[str]) -> str:
     text = error.format_message().rstrip()
     if isinstance(error, click.NoSuchOption):
         text = f"{verb} has no option {error.option_name}."
-        known = [name for option in _visible_options(context) for name in option.opts]
-        near = difflib.get_close_matches(error.option_name, known, n=1)
-        if near:
-            text += f" Did you mean {near[0]}?"
+        text += _nearest(error.option_name, [name for option in _visible_options(context) for name in option.opts])
     return f"{text if text.endswith(('.', '?')) else text + '.'} See {verb} --help."
+
+
+def _nearest(typed: str, known: Iterable[str]) -> str:
+    """A question, if something known is like what was typed."""
+    near = difflib.get_close_matches(typed.lower(), known, n=1)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def _visible_options(context: click.Context | None) -> list[click.Option]:

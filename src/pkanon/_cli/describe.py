@@ -67,4 +67,4 @@ def command(
         labels=len(by) + 2,
     )
     say()
-    say(f"From {found.caption}. A bin counts as its middle.")
+    say(f"{found.caption[:1].upper()}{found.caption[1:]}. A bin counts as its middle.")

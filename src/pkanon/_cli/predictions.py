@@ -133,11 +133,14 @@ def print_designs(designs: Designs, chosen: pk.Plan, tables: Tables) -> None:
         rows.append([f"error: {' x '.join(table)}", *(_error(error) for error in errors)])
     print_table(header, rows)
     say()
-    say("rho: how much of an attribute comes through, as if its true value were kept in this share of the rows and the")
-    say("other rows got a uniform draw. Negative: the true value is released less often than the others, which is as")
-    say("informative.")
-    say("error: the expected sum of absolute errors of the corrected table, divided by the records; near or above 1")
-    say("(marked !) the table cannot be read at this target. <=: at most, it depends on the data.")
+    say(
+        "rho: how much of an attribute comes through, as if its true value were kept in this share of the rows and the others "
+        "got a uniform draw. Negative: the true value is released less often than the others, which is as informative."
+    )
+    say(
+        "error: the expected sum of absolute errors of the corrected table, divided by the records. Near or above 1 (marked !) "
+        "the table cannot be read at this target. <=: at most, it depends on the data."
+    )
     if len(plans) > 1:
         say("*: the design that was chosen.")
     _print_remarks(chosen)

@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -16,18 +16,21 @@ MOST_LINES = 200
 
 def say(line: str = "") -> None:
     """One line on standard output, wrapped to the terminal where there is one."""
-    if sys.stdout is None or not sys.stdout.isatty():
-        click.echo(line)
-        return
-    width = min(shutil.get_terminal_size().columns, 100)
-    indent = " " * (len(line) - len(line.lstrip()))
-    click.echo(click.wrap_text(line.strip(), width=width, initial_indent=indent, subsequent_indent=indent))
+    click.echo(_wrapped(line, sys.stdout))
 
 
-def note(line: str) -> None:
+def note(line: str, *, kind: str = "note") -> None:
     """A remark beside the result, on standard error so that a pipe gets the result alone."""
     if sys.stderr is not None:
-        click.echo(f"note: {line}", err=True)
+        click.echo(_wrapped(f"{kind}: {line}", sys.stderr), err=True)
+
+
+def _wrapped(line: str, stream: TextIO | None) -> str:
+    if stream is None or not stream.isatty():
+        return line
+    width = min(shutil.get_terminal_size().columns, 100)
+    indent = " " * (len(line) - len(line.lstrip()))
+    return click.wrap_text(line.strip(), width=width, initial_indent=indent, subsequent_indent=indent)
 
 
 def print_json(value: Any) -> None:

@@ -5,7 +5,7 @@ Everything is imported inside a function, so that ``pkanon --help`` loads neithe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pkanon as pk
@@ -61,10 +61,3 @@ def check_chart_file(path: str) -> None:
     from .._results.charts import check_chart_file
 
     check_chart_file(path)
-
-
-def did_you_mean(name: str, available: Iterable[str]) -> str:
-    """The end of a sentence that names what exists and what is nearest."""
-    from .._errors import did_you_mean
-
-    return did_you_mean(name, available)

@@ -17,9 +17,9 @@ PATIENCE = 0.5
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, float], None]]:
-    """Shows the steps it is told, and how much of each is done, on standard error if that is a terminal.
+    """Draw each step, and how much of it is done, on standard error if that is a terminal.
 
-    It shows shares, never counts of rows. A step at 0 is shown as under way: how long it takes is not known.
+    It shows shares, never counts of rows. A step at 0 is shown as under way, for nobody knows how long.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda step, done: None

@@ -7,7 +7,7 @@ import click
 import pkanon as pk
 
 from .options import json_option, output_option, text_format, text_options
-from .printing import print_json, say
+from .printing import note, print_json, say
 from .progress import progress_bar
 
 WARNING = (
@@ -40,6 +40,6 @@ def command(table: str, output: str | None, delimiter: str | None, encoding: str
         click.echo(drafted.to_toml(), nl=False)
     else:
         say(f"Drafted {output}: {len(drafted.schema.attributes)} columns.")
-        for note in drafted.notes:
-            say(f"  {note}")
-    click.echo(f"warning: {WARNING}", err=True)
+        for line in drafted.notes:
+            say(f"  {line}")
+    note(WARNING, kind="warning")
