@@ -327,3 +327,15 @@ def test_what_is_not_a_plan_or_a_schema():
         pk.release("people.csv", "plan.json")
     with pytest.raises(pk.InputError, match="read_schema"):
         pk.plan("people.toml", records=10, k=2)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--schema", "people.toml"), ("--records", "200"), ("--k", "3"), ("--epsilon", "3"), ("--central-epsilon", "3"),
+        ("--delta", "0.1"), ("--design", "joint"), ("--workload", "2"), ("--weighting", "absolute"), ("--floor", "none"),
+        ("--hide-count", "1/2"),
+    ],
+)  # fmt: skip
+def test_a_plan_says_everything(place, option):
+    refused(place, place.release(*option), "--plan says everything")

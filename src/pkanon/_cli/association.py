@@ -31,24 +31,24 @@ def command(release: str, first: str, second: str, level: float, form: str | Non
         progress("opening", 0)
         opened = pk.open_release(release)
         progress("associating", 0)
-        found = opened.crosstab(first, second).association()
+        association = opened.crosstab(first, second).association()
     for line in opened.remarks:
         note(line)
     if where.readable:
-        _print(found, level)
+        _print(association, level)
     else:
-        deliver(found, where, level=level)
+        deliver(association, where, level=level)
 
 
-def _print(found: pk.Association, level: float) -> None:
-    first, second = found.attributes
-    p = found.p_value
+def _print(association: pk.Association, level: float) -> None:
+    first, second = association.attributes
+    p = association.p_value
     verdict = "related" if p < 1 - level else "not shown to be related"
     say(f"{first} and {second} are {verdict}: p = {p:.3g}" + (" (below any doubt)." if p < 1e-6 else "."))
-    say(f"  corrected chi-square {found.chi_square:.4g} on {found.degrees_of_freedom} degrees of freedom")
+    say(f"  corrected chi-square {association.chi_square:.4g} on {association.degrees_of_freedom} degrees of freedom")
     for words, measure in (
-        ("Cramer's V", found.cramers_v),
-        ("mutual information (nats)", found.mutual_information),
+        ("Cramer's V", association.cramers_v),
+        ("mutual information (nats)", association.mutual_information),
     ):
         low, high = measure.interval(level)
         say(f"  {words} {measure.value:.4g} ± {measure.standard_error:.2g} ({100 * level:g}%: {low:.4g} to {high:.4g})")

@@ -32,13 +32,13 @@ def command(
     with progress_bar() as progress:
         progress("opening", 0)
         opened = pk.open_release(release)
-        found = opened.correlations(*attributes, level=level, progress=progress)
+        pairs = opened.correlations(*attributes, level=level, progress=progress)
     for line in opened.remarks:
         note(line)
     if chart is not None:
-        save_chart(found.chart(), chart)
+        save_chart(pairs.chart(), chart)
     if not where.readable:
-        deliver(found, where)
+        deliver(pairs, where)
         return
     percent = f"{100 * level:g}"
     print_cells(
@@ -52,7 +52,7 @@ def command(
                 number(row["std_error"], digits=3),
                 f"{number(row[f'low_{percent}'], digits=3)} to {number(row[f'high_{percent}'], digits=3)}",
             ]
-            for row in found.to_polars().to_dicts()
+            for row in pairs.to_polars().to_dicts()
         ],
         labels=3,
     )

@@ -41,20 +41,20 @@ def command(
     with progress_bar() as progress:
         progress("opening", 0)
         opened = pk.open_release(release)
-        found = opened.describe(
+        description = opened.describe(
             *attributes, by=by, method=method, about=about, weights=weights, level=level, progress=progress
         )
     for line in opened.remarks:
         note(line)
     if not where.readable:
-        deliver(found, where)
+        deliver(description, where)
         return
     percent = f"{100 * level:g}"
     print_cells(
-        [*found.by, "attribute", "statistic", "value", "± s.e.", f"{percent}% interval", ""],
+        [*description.by, "attribute", "statistic", "value", "± s.e.", f"{percent}% interval", ""],
         [
             [
-                *("(missing)" if row[name] is None else row[name] for name in found.by),
+                *("(missing)" if row[name] is None else row[name] for name in description.by),
                 row["attribute"],
                 row["statistic"].replace("_", " "),
                 number(row["value"]),
@@ -62,9 +62,9 @@ def command(
                 f"{number(row[f'low_{percent}'])} to {number(row[f'high_{percent}'])}",
                 row["flag"] or "",
             ]
-            for row in found.to_polars().to_dicts()
+            for row in description.to_polars().to_dicts()
         ],
         labels=len(by) + 2,
     )
     say()
-    say(f"{found.caption[:1].upper()}{found.caption[1:]}. A bin counts as its middle.")
+    say(f"{description.caption[:1].upper()}{description.caption[1:]}. A bin counts as its middle.")

@@ -16,10 +16,10 @@ def matrix_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """--matrix, --data-matrix and --invariant; the command gets them as ``matrices``, by attribute."""
 
     @functools.wraps(command)
-    def with_matrices(*, matrix: Any, data_matrix: Any, invariant: Any, **given: Any) -> Any:
-        return command(matrices=_read(matrix, data_matrix, invariant), **given)
+    def with_matrices(*, matrix: Any, data_matrix: Any, invariant: Any, **arguments: Any) -> Any:
+        return command(matrices=_read(matrix, data_matrix, invariant), **arguments)
 
-    made: Callable[..., Any] = with_matrices
+    decorated: Callable[..., Any] = with_matrices
     for option in (
         click.option(
             "--invariant",
@@ -31,8 +31,8 @@ def matrix_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--data-matrix", multiple=True, metavar="NAME=FILE", help="The same, computed from the table."),
         click.option("--matrix", multiple=True, metavar="NAME=FILE", help="An attribute's transition matrix (CSV)."),
     ):
-        made = option(made)
-    return made
+        decorated = option(decorated)
+    return decorated
 
 
 def _read(

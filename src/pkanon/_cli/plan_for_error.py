@@ -58,36 +58,36 @@ def command(
     options["matrices"] = matrices
     with progress_bar() as progress:
         if records is not None:
-            found = pk.plan_for_error(
+            plan = pk.plan_for_error(
                 described, records=records, tables=tables, error=error, design=design, progress=progress, **options
             )
         else:
-            found = pk.records_needed(
+            plan = pk.records_needed(
                 described, k=k, epsilon=epsilon, tables=tables, error=error, design=design, progress=progress, **options
             )
-        target = Target(k=k, epsilon=epsilon or asked(found).epsilon, central_epsilon=None, delta=None)
-        designs = all_designs(described, found, target, options, progress)
+        target = Target(k=k, epsilon=epsilon or asked(plan).epsilon, central_epsilon=None, delta=None)
+        designs = all_designs(described, plan, target, options, progress)
     if output is not None:
-        found.save(output)
+        plan.save(output)
     if as_json:
         numbers = {name: plan_as_json(plan, tables) for name, plan in designs.items()}
-        print_json(numbers | {"chosen": design, "error": error, "records": found.records})
+        print_json(numbers | {"chosen": design, "error": error, "records": plan.records})
         return
-    say(_answer(found, error, tables, records_known=records is not None))
+    say(_answer(plan, error, tables, records_known=records is not None))
     if "workload" not in options and design == "optimal":
         say("The optimal design was made for just that; --workload 2 serves all tables of up to two attributes.")
     say()
-    print_plan(designs, found, tables)
+    print_plan(designs, plan, tables)
     if output is not None:
         say()
         say(f"Written to {output}.")
 
 
-def _answer(found: pk.Plan, error: float, tables: list[tuple[str, ...]], *, records_known: bool) -> str:
+def _answer(plan: pk.Plan, error: float, tables: list[tuple[str, ...]], *, records_known: bool) -> str:
     """What was searched for, in a sentence."""
-    each = (f"{' x '.join(table)} (an average cell has {1 / found.predict(*table).cells:.2g})" for table in tables)
+    each = (f"{' x '.join(table)} (an average cell has {1 / plan.predict(*table).cells:.2g})" for table in tables)
     about = f"a standard error of at most {error:g} in {', '.join(each)}"
     if not records_known:
-        return f"For {about}, {found.records:,} records are needed."
-    warning = " That protects hardly anybody: allow a larger error, or ask more people." if found.k < LEAST_K else ""
-    return f"With {about}, k = {found.k_text} and epsilon = {found.epsilon_text} can be afforded.{warning}"
+        return f"For {about}, {plan.records:,} records are needed."
+    warning = " That protects hardly anybody: allow a larger error, or ask more people." if plan.k < LEAST_K else ""
+    return f"With {about}, k = {plan.k_text} and epsilon = {plan.epsilon_text} can be afforded.{warning}"

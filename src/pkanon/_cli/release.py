@@ -103,20 +103,20 @@ def command(
             others = pk.check(table, plan, progress=progress, **reading)
         else:
             randomness = pk.System() if seed is None else pk.Seeded(seed)
-            made = pk.release(table, plan, randomness=randomness, threads=threads, progress=progress, **reading)
-            made.save(str(output), format=file_format, progress=progress)
+            release = pk.release(table, plan, randomness=randomness, threads=threads, progress=progress, **reading)
+            release.save(str(output), format=file_format, progress=progress)
     if check:
         _print_check(plan, others, as_json)
     elif as_json:
-        print_json({"folder": str(output), "certificate": made.certificate.to_json()})
+        print_json({"folder": str(output), "certificate": release.certificate.to_json()})
     else:
-        say(f"Released {made.rows:,} rows to {output}.")
-        for line in str(made.certificate).splitlines():
+        say(f"Released {release.rows:,} rows to {output}.")
+        for line in str(release.certificate).splitlines():
             say(f"  {line}")
 
 
 def _read_plan(file: str) -> pk.Plan:
-    if typed_options() & {"schema_file", "records", *TARGET, *DESIGN}:
+    if typed_options() & ({"schema_file", "records"} | TARGET | DESIGN):
         raise pk.InputError(
             "--plan says everything; leave out --schema, --records, every target, --hide-count, --design and its options."
         )

@@ -28,18 +28,18 @@ def command(table: str, output: str | None, delimiter: str | None, encoding: str
     Example: pkanon schema people.csv -o people.toml
     """
     with progress_bar() as progress:
-        drafted = pk.draft_schema(table, text=text_format(delimiter, encoding), progress=progress)
+        draft = pk.draft_schema(table, text=text_format(delimiter, encoding), progress=progress)
     if output is not None:
-        drafted.save(output)
+        draft.save(output)
     if as_json:
         print_json(
-            {"attributes": drafted.schema.to_json(), "notes": list(drafted.notes), "confirmed": False, "file": output}
+            {"attributes": draft.schema.to_json(), "notes": list(draft.notes), "confirmed": False, "file": output}
         )
         return
     if output is None:
-        click.echo(drafted.to_toml(), nl=False)
+        click.echo(draft.to_toml(), nl=False)
     else:
-        say(f"Drafted {output}: {len(drafted.schema.attributes)} columns.")
-        for line in drafted.notes:
+        say(f"Drafted {output}: {len(draft.schema.attributes)} columns.")
+        for line in draft.notes:
             say(f"  {line}")
     note(WARNING, kind="warning")

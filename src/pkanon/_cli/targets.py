@@ -14,8 +14,9 @@ from . import private
 from .options import is_number, read_tables
 
 DEFAULT_DESIGN = "optimal"
-TARGET = ("k", "epsilon", "central_epsilon", "delta")
-DESIGN = ("design", "workload", "weighting", "floor", "hide_count")
+TARGET = {"k", "epsilon", "central_epsilon", "delta"}
+DESIGN = {"design", "workload", "weighting", "floor", "hide_count"}
+"""The parameters behind the options below."""
 
 
 class Target(TypedDict):
@@ -47,9 +48,11 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """--k, --epsilon, --central-epsilon and --delta; the command gets them as ``target``."""
 
     @functools.wraps(command)
-    def with_target(**given: Any) -> Any:
-        target = Target(**{name: given.pop(name) for name in TARGET})  # type: ignore[typeddict-item]  # the names of TARGET
-        return command(target=target, **given)
+    def with_target(
+        *, k: str | None, epsilon: str | None, central_epsilon: str | None, delta: float | None, **arguments: Any
+    ) -> Any:
+        target = Target(k=k, epsilon=epsilon, central_epsilon=central_epsilon, delta=delta)
+        return command(target=target, **arguments)
 
     delta = click.option("--delta", type=float, metavar="D", help="With --central-epsilon [default: 1/(10 N)].")
     central = click.option(
@@ -63,7 +66,7 @@ def design_options(workload: str = "2") -> Callable[[Callable[..., Any]], Callab
 
     ``workload`` says what an optimal design serves if nothing else is typed.
     """
-    options = (
+    declared = (
         click.option("--hide-count", metavar="P", help="Hide the record count too, with a ratio such as 9/10."),
         click.option(
             "--floor",
@@ -89,13 +92,21 @@ def design_options(workload: str = "2") -> Callable[[Callable[..., Any]], Callab
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
-        def with_design(**given: Any) -> Any:
-            design = given.pop("design") or DEFAULT_DESIGN
-            read = _read(design, *(given.pop(name) for name in DESIGN if name != "design"))
-            return command(design=design, options=read, **given)
+        def with_design(
+            *,
+            design: str | None,
+            workload: str | None,
+            weighting: str | None,
+            floor: str | None,
+            hide_count: str | None,
+            **arguments: Any,
+        ) -> Any:
+            chosen = design or DEFAULT_DESIGN
+            options = _read(chosen, workload, weighting, floor, hide_count)
+            return command(design=chosen, options=options, **arguments)
 
         decorated: Callable[..., Any] = with_design
-        for option in options:
+        for option in declared:
             decorated = option(decorated)
         return decorated
 

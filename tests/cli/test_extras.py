@@ -1,0 +1,44 @@
+"""Installed without extras: a sentence that names the one to install, before any work is done."""
+
+import subprocess
+import sys
+
+import pytest
+
+WITHOUT = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("altair", "vl_convert", "sqlglot", "xarray"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+from pkanon._cli import run
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [
+        (["crosstab", "out", "sex", "--chart", "c.png"], "charts"),
+        (["correlations", "out", "--chart", "c.svg"], "charts"),
+        (["plan", "people.toml", "--records", "200", "--k", "3", "--chart", "c.html"], "charts"),
+        (["compare", "--quick"], "charts"),
+        (["reproduce", "--quick"], "charts"),
+        (["query", "out", "SELECT COUNT(*) FROM release"], "sql"),
+        (["crosstab", "out", "sex"], None),
+    ],
+)
+def test_what_to_install_is_said(place, arguments, extra):
+    assert place.release()[0] == 0
+    before = place.names()
+    done = subprocess.run([sys.executable, "-c", WITHOUT, *arguments], capture_output=True, text=True, timeout=60)
+    if extra is None:
+        assert (done.returncode, done.stderr) == (0, "")
+    else:
+        assert (done.returncode, done.stdout) == (3, "")
+        assert f"install pkanon[{extra}]" in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert place.names() == before
