@@ -25,19 +25,19 @@ def command(table: str, columns: tuple[str, ...], delimiter: str | None, encodin
     """
     with progress_bar() as progress:
         progress("counting", 0)
-        smallest = private.smallest_groups(table, columns, text_format(delimiter, encoding))
-    k, rows = smallest.size, smallest.size * smallest.groups
+        found = private.groups(table, columns, text_format(delimiter, encoding))
+    k, rows, smallest = found.k, found.rare, found.rare // found.k
     if as_json:
-        numbers = {"k": k, "columns": list(columns), "smallest_groups": smallest.groups}
-        print_json(numbers | {"rows_in_smallest_groups": rows, "rows": smallest.rows})
+        numbers = {"k": k, "columns": list(columns), "smallest_groups": smallest}
+        print_json(numbers | {"rows_in_smallest_groups": rows, "rows": found.rows})
         return
     names = ", ".join(columns)
-    of_all = f"{rows:,} of the {smallest.rows:,} rows"
+    of_all = f"{rows:,} of the {found.rows:,} rows"
     if k == 1:
         say(f"k = 1: {of_all} {'has' if rows == 1 else 'have'} a combination of {names} that no other row has.")
     else:
-        which = "combination occurs" if smallest.groups == 1 else "combinations occur"
+        which = "combination occurs" if smallest == 1 else "combinations occur"
         say(
-            f"k = {k:,}: no combination of {names} occurs in fewer than {k:,} rows; {smallest.groups:,} {which} in just {k:,}, "
+            f"k = {k:,}: no combination of {names} occurs in fewer than {k:,} rows; {smallest:,} {which} in just {k:,}, "
             f"together {of_all}."
         )

@@ -31,13 +31,13 @@ def command(release: str, first: str, second: str, level: float, form: str | Non
         progress("opening", 0)
         opened = pk.open_release(release)
         progress("associating", 0)
-        association = opened.crosstab(first, second).association()
+        association = opened.crosstab(first, second, level=level).association()
     for line in opened.remarks:
         note(line)
     if where.readable:
         _print(association, level)
     else:
-        deliver(association, where, level=level)
+        deliver(association, where)
 
 
 def _print(association: pk.Association, level: float) -> None:

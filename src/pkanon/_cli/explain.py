@@ -9,7 +9,7 @@ import click
 import pkanon as pk
 
 from .options import json_option, table_option
-from .predictions import asked, default_tables, plan_as_json, print_designs, print_plan
+from .predictions import default_tables, design_of, plan_as_json, print_designs, print_plan
 from .printing import note, print_json, say
 from .progress import progress_bar
 
@@ -39,14 +39,14 @@ def command(file: str, tables: list[tuple[str, ...]], as_json: bool) -> None:
     for table in shown:
         plan.predict(*table)  # an unknown attribute is refused before anything is printed
     if as_json:
-        document = {"plan": {"design": asked(plan).design, "records": plan.records} | plan_as_json(plan, shown)}
+        document = {"plan": {"design": design_of(plan), "records": plan.records} | plan_as_json(plan, shown)}
         document["plan"]["steps"] = plan.steps
         if release is not None:
             document["certificate"] = release.certificate.to_json()
         print_json(document)
         return
     if release is None:
-        print_plan({asked(plan).design: plan}, plan, shown)
+        print_plan({design_of(plan): plan}, plan, shown)
         return
     certificate = release.certificate
     say(f"Release of {release.rows:,} rows, made on {certificate.date} with {certificate.software}")
@@ -56,7 +56,7 @@ def command(file: str, tables: list[tuple[str, ...]], as_json: bool) -> None:
     say()
     say(f"What the plan says about errors, for {plan.records:,} records")
     say()
-    print_designs({asked(plan).design: plan}, plan, shown)
+    print_designs({design_of(plan): plan}, plan, shown)
     for line in release.remarks:
         note(line)
 

@@ -8,7 +8,7 @@ import pkanon as pk
 
 from .matrices import matrix_options
 from .options import json_option, output_option, table_option
-from .predictions import all_designs, asked, plan_as_json, print_plan
+from .predictions import all_designs, plan_as_json, print_plan
 from .printing import print_json, say
 from .progress import progress_bar
 from .targets import Options, Target, design_options, k_and_epsilon_options
@@ -65,7 +65,7 @@ def command(
             plan = pk.records_needed(
                 described, k=k, epsilon=epsilon, tables=tables, error=error, design=design, progress=progress, **options
             )
-        target = Target(k=k, epsilon=epsilon or asked(plan).epsilon, central_epsilon=None, delta=None)
+        target = Target(k=k, epsilon=epsilon or plan.asked.epsilon, central_epsilon=None, delta=None)
         designs = all_designs(described, plan, target, options, progress)
     if output is not None:
         plan.save(output)

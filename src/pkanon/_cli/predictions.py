@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pkanon as pk
 
@@ -21,29 +21,9 @@ Designs = Mapping[str, pk.Plan | str]
 """The plan of every design, or why it cannot be made."""
 
 
-class Asked(NamedTuple):
-    """What a plan records of its making, as far as it is printed."""
-
-    design: str
-    epsilon: str | None
-    delta: float | None
-    floor: int | None
-    fallback: str | None
-    lost: list[tuple[str, ...]]
-
-
-def asked(plan: pk.Plan) -> Asked:
-    """``floor`` is a number of attributes where equal-rho, with which the floor compares, has the same budget."""
-    texts = plan.asked
-    floor = texts.get("floor", "none")
-    return Asked(
-        design=texts.get("design", "by hand"),
-        epsilon=texts.get("epsilon"),
-        delta=float(texts["delta"]) if "delta" in texts else None,
-        floor=int(floor) if floor.isdigit() and "central_epsilon" not in texts else None,
-        fallback=texts.get("fallback"),
-        lost=[tuple(table.split(",")) for table in texts["lost"].split("; ")] if "lost" in texts else [],
-    )
+def design_of(plan: pk.Plan) -> str:
+    """The name of a plan's design."""
+    return plan.asked.design or "by hand"
 
 
 def all_designs(
@@ -55,7 +35,7 @@ def all_designs(
     names = private.designs()
     for number, name in enumerate(names):
         progress("comparing", number / len(names))
-        if name == asked(chosen).design:
+        if name == design_of(chosen):
             designs[name] = chosen
             continue
         try:
@@ -112,9 +92,9 @@ def print_plan(designs: Designs, chosen: pk.Plan, tables: Tables) -> None:
     say()
     for line in chosen.explain().splitlines():
         say(line)
-    delta = asked(chosen).delta
+    delta = chosen.asked.delta
     if delta is not None:
-        say(f"  As a whole, shuffled: {chosen.central(delta)}.")
+        say(f"  As a whole, shuffled: {chosen.central(float(delta))}.")
 
 
 def print_designs(designs: Designs, chosen: pk.Plan, tables: Tables) -> None:
@@ -155,8 +135,9 @@ def _error(prediction: pk.Prediction) -> str:
 
 
 def _print_remarks(plan: pk.Plan) -> None:
-    _, _, _, floor, fallback, lost = asked(plan)
-    if floor is not None:
+    floor, fallback, lost = plan.asked.floor, plan.asked.fallback, plan.asked.lost
+    # equal-rho, with which the floor compares, has the same budget unless that was searched for
+    if isinstance(floor, int) and plan.asked.central_epsilon is None:
         say(f"Floor: no table of up to {floor} attributes is worse than with equal-rho (--floor none: without).")
     if fallback is not None:
         say(f"The optimal design is {fallback}.")

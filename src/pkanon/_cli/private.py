@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pkanon as pk
 
 if TYPE_CHECKING:
-    from .._frames import SmallestGroups
+    from .._audit import Groups
 
 
 def designs() -> list[str]:
@@ -42,11 +42,11 @@ def count_rows(table: str, text: pk.TextFormat) -> int:
     return count_rows(table, text=text)
 
 
-def smallest_groups(table: str, columns: Sequence[str], text: pk.TextFormat) -> SmallestGroups:
+def groups(table: str, columns: Sequence[str], text: pk.TextFormat) -> Groups:
     """The smallest groups of rows that agree in all columns."""
-    from .._frames import smallest_groups
+    from .._audit import groups
 
-    return smallest_groups(table, columns, text)
+    return groups(table, columns, text=text)
 
 
 def check_free(folder: str) -> None:

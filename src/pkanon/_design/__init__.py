@@ -12,10 +12,10 @@ backwards.py from an error to k or to the number of records;  search.py  the roo
 """
 
 from .backwards import named_tables, plan_for_error, records_needed
+from .floor import FloorLike
 from .paper import rho_from_both, rho_from_epsilon, rho_from_k
 from .planning import DESIGNS, plan
 from .target import check_k, check_records
-from .floor import FloorLike
 from .workload import Workload, WorkloadLike
 
 __all__ = [

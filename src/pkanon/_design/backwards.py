@@ -18,9 +18,9 @@ from .._errors import InputError, TargetError, did_you_mean
 from .._plan import Number, Plan, exact
 from .._progress import Progress, quiet
 from .._schema import Schema
+from .floor import FloorLike
 from .planning import plan
 from .search import Search
-from .floor import FloorLike
 from .workload import WorkloadLike, read_table
 
 LOWEST_EPSILON, HIGHEST_EPSILON = 1e-3, 25.0

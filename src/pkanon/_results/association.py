@@ -8,11 +8,12 @@ from typing import Any
 import polars as pl
 
 from .. import _estimate
-from .columns import Columns
+from .columns import Columns, interval_title
 from .tabular import Tabular
+from .text import TextTable, interval_text, with_error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Association(_estimate.Association, Tabular):
     """The relation of two attributes in the population.
 
@@ -52,5 +53,23 @@ class Association(_estimate.Association, Tabular):
             name: (measure.value, measure.standard_error, *measure.interval(self.level))
             for name, measure in strengths.items()
         }
+
+    def text_table(self, most: int | None = None) -> TextTable:
+        """The table for people to read; ``most`` changes nothing, it has few rows."""
+        rows = []
+        for name, number in self._numbers().items():
+            if isinstance(number, tuple):
+                value, error, low, high = number
+                rows.append([name.replace("_", " "), with_error(value, error), interval_text(low, high, error)])
+            else:
+                rows.append([name.replace("_", " "), f"{number:.4g}", ""])
+        return TextTable(["measure", "value", interval_title(self.level)], rows, [True, False, False])
+
+    def _captions(self) -> list[str]:
+        first, second = self.attributes
+        return [f"{first} and {second}, about the population; mutual information in nats."]
+
+    def __repr__(self) -> str:
+        return f"<Association of {' and '.join(self.attributes)}>"
 
     __str__ = _estimate.Association.__str__
