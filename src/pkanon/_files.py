@@ -34,20 +34,29 @@ def check_free(path: str | Path) -> None:
 def write_new(path: str | Path, content: str | bytes) -> None:
     """Write a text (as UTF-8) or bytes to a file that does not exist yet; all of it, or nothing.
 
-    It is written under another name in the same folder, and renamed when it is complete.
+    It is written under another name in the same folder, and gets its own when it is complete.
     """
     path = Path(path)
     unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
     try:
         check_free(path)
-        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
-        check_free(path)  # a rename would overwrite
-        os.rename(unfinished, path)
+        with open(unfinished, "xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        _name(unfinished, path)
     except OSError as error:
         raise EnvironmentFailure(f"Cannot write {path}: {error.strerror or 'the disk failed'}.") from None
     finally:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
+
+
+def _name(unfinished: Path, path: Path) -> None:
+    """Give a complete file its name; one that appeared meanwhile is not overwritten."""
+    try:
+        os.link(unfinished, path)  # a rename would overwrite
+    except OSError:  # it exists, or the file system has no links
+        check_free(path)
+        os.rename(unfinished, path)
 
 
 def check_writable(path: str | Path) -> None:

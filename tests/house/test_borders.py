@@ -42,7 +42,7 @@ NEIGHBOURS = {
         *("_audit", "_demo", "_progress"),
     },
     "experiments": {"_experiments"},
-    "_cli": {"", "_files", "_design", "_estimate", "_frames", "_results"},  # all by its one private door
+    "_cli": {"", "_files", "_design", "_estimate", "_frames", "_results", "_audit"},  # all by its one private door
     "__main__": {"_cli"},
 }
 

@@ -274,7 +274,10 @@ class Grouped:
             whole = self.written_out(piece)
             carried = self.channel.inverse_transpose(whole.reshape(-1, *self.channel.shape))
             carried = carried.reshape(functions, len(piece), -1)
-            found.append(np.einsum("jgv,kgv->gjk", carried * flat, carried, optimize=True))
+            if functions == 1:
+                found.append((flat * carried[0] ** 2).sum(1)[:, None, None])
+            else:
+                found.append(np.einsum("jgv,kgv->gjk", carried * flat, carried, optimize=True))
         return np.concatenate(found)
 
     @cached_property
