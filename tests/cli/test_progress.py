@@ -37,11 +37,12 @@ for arguments in {commands!r}:
     print("done", file=sys.stderr, flush=True)
     assert code == 0, arguments
 """
+SEEDED = ["--seed", "7", "--seeded-not-private"]  # so that there is an association to print
 SHOWN = {
     "schema": (["people.csv", "-o", "draft.toml"], "reading"),
     "plan": (["people.toml", "--records", "200", "--k", "3"], "comparing"),
     "plan-for-error": (["people.toml", "--records", "200", "--table", "sex", "--error", "0.1"], "searching"),
-    "release": (["people.csv", "--plan", "plan.json", "-o", "out"], "writing"),
+    "release": (["people.csv", "--plan", "plan.json", "-o", "out", *SEEDED], "writing"),
     "explain": (["out"], "opening"),
     "crosstab": (["out", "sex", "--method", "em"], "opening"),
     "describe": (["out"], "describing"),
