@@ -39,7 +39,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
         assert not target.exists()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(os, "rename", interrupted)
+    monkeypatch.setattr(os, "link", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_new(tmp_path / "a", "content")
     assert os.listdir(tmp_path) == []
@@ -49,10 +49,35 @@ def test_a_full_disk_is_the_environments_failure(tmp_path, monkeypatch):
     def full(source, target):
         raise OSError(28, "No space left on device")
 
+    monkeypatch.setattr(os, "link", full)
     monkeypatch.setattr(os, "rename", full)
     with pytest.raises(pk.EnvironmentFailure, match=r"Cannot write .*a: No space left on device\."):
         write_new(tmp_path / "a", "content")
     assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path, monkeypatch):
+    link = os.link
+
+    def appears(source, target):
+        target.write_text("mine")
+        return link(source, target)
+
+    monkeypatch.setattr(os, "link", appears)
+    with pytest.raises(pk.InputError, match="exists already"):
+        write_new(tmp_path / "a", "content")
+    assert (tmp_path / "a").read_text() == "mine"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_file_system_without_links(tmp_path, monkeypatch):
+    def refused(source, target):
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    write_new(tmp_path / "a", "content")
+    assert (tmp_path / "a").read_text() == "content"
+    assert os.listdir(tmp_path) == ["a"]
 
 
 def test_a_folder_that_cannot_be_written(tmp_path):
