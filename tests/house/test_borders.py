@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from borders import imports, neighbours, past_doors, third_parties
+from borders import neighbours, past_doors, third_parties
 
 import pkanon
 
@@ -56,7 +56,7 @@ THIRD_PARTIES = {
     "_design": {"numpy", "scipy", "clarabel"},
     "_sample": {"numpy", "cryptography"},
     "_estimate": {"numpy", "scipy"},
-    "_frames": {"numpy", "polars"},
+    "_frames": {"numpy", "polars", "pandas", "duckdb"},
     "_results": {"numpy", "polars", "pandas", "pyarrow", "xarray", "altair", "vl_convert", "sqlglot"},
     "_release": {"numpy", "polars"},
     "_demo": {"numpy", "polars"},
@@ -123,37 +123,74 @@ WRONG = {
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .._b import door\n",
         "_a -> _b",
     ),
+    "an arrow for everybody else": (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    pass\nelse:\n    from .._b import door\n",
+        "_a -> _b",
+    ),
     "an absolute arrow": ("import tree._b\n", "_a -> _b"),
+    "an arrow under another name": ("import tree._b as c\n", "_a -> _b"),
+    "a whole room": ("from .. import _b\n", "_a -> _b"),
+    "all of a room": ("from .._b import *\n", "_a -> _b"),
+    "an arrow in a text": ("from importlib import import_module\nimport_module('tree._b')\n", "_a -> _b"),
+    "a relative arrow in a text": ("import importlib\nimportlib.import_module('.._b', 'tree._a')\n", "_a -> _b"),
+    "an arrow known when it runs": ("import importlib\nimportlib.import_module(f'tree.{door}')\n", "_a -> ?"),
+    "an arrow by the old way": ("__import__('tree._b')\n", "_a -> _b"),
+    "an attribute": ("import tree._a\ntree._b.door\n", "_a -> _b"),
     "the public interface": ("from .. import door\n", "_a -> "),
-    "past a door": ("from .._b.inner import door\n", "past"),
-    "past an inner door": ("from .._b.deep.inner import door\n", "past"),
-    "past a door, absolutely": ("from tree._b.inner import door\n", "past"),
-    "a foreign package": ("import polars.selectors\n", "polars"),
+    "all of the public interface": ("from .. import *\n", "_a -> "),
+    "past a door": ("from .._b.inner import door\n", "past _b.inner.door"),
+    "past an inner door": ("from .._b.deep.inner import door\n", "past _b.deep.inner.door"),
+    "past a door, absolutely": ("from tree._b.inner import door\n", "past _b.inner.door"),
+    "past a door, all of it": ("from .._b.inner import *\n", "past _b.inner.*"),
+    "past a door, the module": ("import tree._b.inner\n", "past _b.inner"),
+    "past a door, the module under another name": ("import tree._b.inner as c\n", "past _b.inner"),
+    "past a door, the module by its package": ("from .._b import inner\n", "past _b.inner"),
+    "past a door, an attribute": ("from .. import _b\n_b.inner.door\n", "past _b.inner.door"),
+    "past a door, in a text": ("import importlib\nimportlib.import_module('tree._b.inner')\n", "past _b.inner"),
+    "past a door, under a name the door gives away": ("from .._b.door import x\n", "past _b.door.x"),
+    "a foreign package": ("import polars.selectors\n", "foreign polars"),
+    "a foreign package in a text": ("import importlib\nimportlib.import_module('polars')\n", "foreign polars"),
+    "a package known when it runs": ("import importlib\nimportlib.import_module(name)\n", "foreign ?"),
 }
 
 
+@pytest.mark.parametrize("file", ["module.py", "__init__.py"])
 @pytest.mark.parametrize("wrong", WRONG)
-def test_a_wrong_module_is_reported(tmp_path, wrong):
+def test_a_wrong_module_is_reported(tmp_path, wrong, file):
     code, found = WRONG[wrong]
     tree = tmp_path / "tree"
     for folder in ("_a", "_b", "_b/deep"):
         (tree / folder).mkdir(parents=True)
-        (tree / folder / "__init__.py").write_text("door = 1\n")
+        (tree / folder / "__init__.py").write_text("from .door import door\n")
+        (tree / folder / "door.py").write_text("door = x = 1\n")
         (tree / folder / "inner.py").write_text("door = 1\n")
-    (tree / "_b" / "fine.py").write_text("from .deep import door\nfrom .inner import door\n")
-    (tree / "_a" / "module.py").write_text("import math\n")
+    (tree / "_b" / "fine.py").write_text("from . import deep, door\nfrom .inner import door\ndeep.door.real\n")
+    (tree / "_a" / file).write_text("import math\nfrom .inner import door\n")
     assert neighbours(tree) == {"_a": set(), "_b": set()}
     assert past_doors(tree, set()) == []
     assert third_parties(tree) == {}
-    (tree / "_a" / "module.py").write_text(code)
-    assert list(imports(tree / "_a" / "module.py", tree))
-    if found == "past":
-        assert past_doors(tree, set()) == [
-            f"_a/module.py imports {code.split()[1].lstrip('.').removeprefix('tree.')}.door"
-        ]
-        if "deep" in code:
-            assert past_doors(tree, {"_b.deep"}) != []
-    elif "->" in found:
-        assert neighbours(tree)["_a"] == {found.partition(" -> ")[2]}
+    (tree / "_a" / file).write_text(code)
+    if found.startswith("past "):
+        past = past_doors(tree, set())
+        assert f"_a/{file} imports {found[5:]}" in past
+        assert {line.partition(" imports ")[0] for line in past} == {f"_a/{file}"}
+        assert past_doors(tree, {"_b.deep"}) == past  # an annex has a door of its own, and no more
+    elif found.startswith("foreign "):
+        assert third_parties(tree) == {"_a": {found[8:]}}
     else:
-        assert third_parties(tree) == {"_a": {found}}
+        assert neighbours(tree)["_a"] == {found.partition(" -> ")[2]}
+        assert past_doors(tree, set()) == []
+
+
+def test_a_door_opens(tmp_path):
+    tree = tmp_path / "tree"
+    (tree / "_b" / "deep").mkdir(parents=True)
+    (tree / "_b" / "__init__.py").write_text("from .door import door\nfrom . import given\n")
+    (tree / "_b" / "door.py").write_text("door = 1\n")
+    (tree / "_b" / "given.py").write_text("x = 1\n")
+    (tree / "_b" / "deep" / "__init__.py").write_text("x = 1\n")
+    (tree / "a.py").write_text(
+        "import tree as t\nfrom ._b import door, given\nfrom ._b.deep import x\ngiven.x\nt._b.door.real\n"
+    )
+    assert past_doors(tree, {"_b.deep"}) == []
+    assert past_doors(tree, set()) == ["a.py imports _b.deep.x"]
