@@ -92,6 +92,16 @@ def test_a_duckdb_relation_is_not_used_up():
     assert len(relation.fetchall()) == 2
 
 
+def test_a_duckdb_relation_leaves_nothing_behind():
+    code = (
+        "import duckdb; from pkanon._frames import encode; from pkanon._schema import Attribute, Schema;"
+        "relation = duckdb.connect().sql(\"select 'F' as sex union all select 'M'\");"
+        "print(encode(relation, Schema([Attribute('sex', ['F', 'M'])])).rows)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("2\n", "")
+
+
 def test_a_pandas_frame_of_several_batches():
     n = 300_000
     frame = pd.DataFrame({"age": np.arange(n) % 121, "sex": np.array(["F", "M"], object)[np.arange(n) % 2]})

@@ -176,10 +176,24 @@ def _of_duckdb(table: Any) -> Source:
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in wanted)
         # One query for all columns: another run of it might give the rows in another order.
         failure = "The duckdb relation cannot be read."
-        frame = guarded(failure, pl.DataFrame, guarded(failure, table.project, quoted))
+        frame = guarded(failure, pl.DataFrame, _Stream(guarded(failure, table.project, quoted)))
         return _sliced(frame.height, frame.slice)
 
     return Source("duckdb", tuple(table.columns), read)
+
+
+class _Stream:
+    """A relation as the stream of record batches that it gives, and no more.
+
+    Polars remembers the class of everything that it makes a frame of until the program ends. Duckdb's own class would then
+    outlive duckdb, which prints a page about leaks as the last thing that a user sees.
+    """
+
+    def __init__(self, relation: Any):
+        self._relation = relation
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._relation.__arrow_c_stream__(requested_schema)
 
 
 _OPENERS: dict[tuple[str, str], Callable[[Any], Source]] = {
