@@ -1,6 +1,6 @@
 """Whatever is asked for is reached or refused: 1,000 random targets, the same ones in every run.
 
-Three promises of DESIGN "Exactness": k reached >= k asked, eps reached <= eps asked, and for the binding
+Three promises of a design: k reached >= k asked, eps reached <= eps asked, and for the binding
 target k - 1 at most 0.1% above what was asked, in the narrowest words that do.
 """
 

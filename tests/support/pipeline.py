@@ -58,7 +58,11 @@ def reference_rows(blocks, columns, key):
 
 
 def sample(block, code, word):
-    """What one word makes of one code, by the words of DESIGN "Exactness"."""
+    """What one word makes of one code.
+
+    Retention: ``word // replace`` is the new code if it is one, else the code stays. Matrix: the row's counts are laid end to
+    end, and the word falls into one of them.
+    """
     if isinstance(block, Retention):
         if block.replace == 0:
             return code
