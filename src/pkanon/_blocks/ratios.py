@@ -67,24 +67,24 @@ def _near_worst(ids: NDArray[np.int64], logs: NDArray[np.float64]) -> set[tuple[
     spreads = [_spreads(logs, u) for u in range(len(logs) - 1)]
     worst = max((float(spread.max()) for spread in spreads), default=0.0)
     found: set[tuple[int, ...]] = set()
+    base = int(ids.max(initial=0)) + 1  # up to 2^20 for 1024 x 1024, so a key of _ties has up to 50 bits
     for u, spread in enumerate(spreads):
         rows = np.flatnonzero(spread >= worst - NEAR_TIE) + u + 1
         if not len(rows):
             continue
         difference = logs[u] - logs[rows]
-        low = _ties(difference <= difference.min(axis=1, keepdims=True) + NEAR_TIE, ids[u], ids[rows])
-        high = _ties(difference >= difference.max(axis=1, keepdims=True) - NEAR_TIE, ids[u], ids[rows])
+        low = _ties(difference <= difference.min(axis=1, keepdims=True) + NEAR_TIE, ids, u, rows, base)
+        high = _ties(difference >= difference.max(axis=1, keepdims=True) - NEAR_TIE, ids, u, rows, base)
         found.update(a + b for lows, highs in {*zip(low, high)} for a in lows for b in highs)
     return found
 
 
 def _ties(
-    near: NDArray[np.bool_], ids_u: NDArray[np.int64], ids_v: NDArray[np.int64]
+    near: NDArray[np.bool_], ids: NDArray[np.int64], u: int, rows: NDArray[np.int64], base: int
 ) -> list[frozenset[tuple[int, int]]]:
-    """For each row v the distinct pairs (A[u,j], A[v,j]), as numbers, over the columns marked near."""
-    row, column = np.nonzero(near)
-    base = int(max(ids_u.max(), ids_v.max())) + 1  # up to 2^20 for 1024 x 1024, so a key has up to 50 bits
-    keys = np.unique((row * base + ids_u[column]) * base + ids_v[row, column])
+    """For each row v of ``rows`` the distinct pairs (A[u,j], A[v,j]), as numbers, over the columns marked near."""
+    row, column = np.divmod(np.flatnonzero(near), near.shape[1])
+    keys = np.unique((row * base + ids[u, column]) * base + ids[rows[row], column])
     rest, second = np.divmod(keys, base)
     which, first = np.divmod(rest, base)
     starts = np.searchsorted(which, np.arange(len(near) + 1))
