@@ -1,6 +1,8 @@
 # make demo    the embedded table to a release       make lint    ruff and mypy
 # make test    every test                            make bench   speed and error against named baselines
 # make peers   estimates beside those of others      make central errors beside a trusted curator's
+# make oldest  tests with the oldest versions that pyproject.toml allows
+# make wheel-test   the wheel, installed without extras; make test does it too
 PYTHON ?= python3
 BIN := .venv/bin
 # The package itself is linked, not copied, so editing src/ needs no new set-up.
@@ -11,8 +13,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 demo: .venv/runtime
 	$(BIN)/pkanon demo
 
+# Compiled files are kept, whatever the environment says: tests start Python a hundred times.
 test: .venv/dev r
-	$(BIN)/python -m pytest -n auto
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
+	@$(MAKE) --no-print-directory wheel-test
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -46,14 +50,54 @@ central:
 	$(INSTALL) -r requirements/dev.txt
 	touch $@
 
-# Pages for readers without Python have scripts in R, and tests run them. R lives outside .venv, so it is looked for every time.
+.PHONY: wheel-test oldest
+
+# build/ would bring files back that were moved or removed.
+WHEEL = rm -rf build .venv/wheel/dist && $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
+	--no-build-isolation --wheel-dir .venv/wheel/dist . && rm -rf build
+INTO_WHEEL = $(BIN)/python -m pip --python .venv/wheel/bin/python install --quiet --disable-pip-version-check
+
+wheel-test: .venv/wheel/ready
+	@$(WHEEL)
+	@$(INTO_WHEEL) --no-deps --force-reinstall .venv/wheel/dist/*.whl
+	.venv/wheel/bin/python -I -W error tests/installed/smoke.py
+
+.venv/wheel/ready: .venv/runtime requirements/runtime.txt pyproject.toml
+	rm -rf .venv/wheel
+	$(BIN)/python -m venv --without-pip .venv/wheel
+	$(WHEEL)
+	$(INTO_WHEEL) --constraint requirements/runtime.txt .venv/wheel/dist/*.whl
+	touch $@
+
+OLDEST_PYTHON := $(firstword $(foreach minor,11 12 13,$(shell command -v python3.$(minor))) $(PYTHON))
+oldest: .venv/oldest/ready
+	PYTHONDONTWRITEBYTECODE= PYTHONPATH=src .venv/oldest/bin/python -m pytest -n auto -m "not slow" \
+		tests/unit tests/exact tests/property tests/cli tests/house
+
+.venv/oldest/ready: requirements/oldest.txt
+	rm -rf .venv/oldest
+	$(OLDEST_PYTHON) -m venv .venv/oldest
+	.venv/oldest/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/oldest.txt
+	touch $@
+
+# Pages for readers without Python have scripts in R, and tests run them. R lives outside .venv, so it is looked for every
+# time. Where it is missing, apt-get installs it for the whole system, and that is said first.
 R_PACKAGES := r-base-core r-cran-jsonlite
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
+HAS_R := Rscript --vanilla -e 'library(jsonlite)' >/dev/null 2>&1
 r:
-	@Rscript --vanilla -e 'library(jsonlite)' >/dev/null 2>&1 || { command -v apt-get >/dev/null && { \
-		echo "Installing R for the tests of the pages ..."; $(AS_ROOT) apt-get -qq update >/dev/null; \
-		$(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $(R_PACKAGES) >/dev/null; }; } || \
-		{ echo "R is missing: install R and its package jsonlite (Debian, Ubuntu: $(R_PACKAGES)), then run make again."; exit 1; }
+	@$(HAS_R) && exit 0; \
+	if command -v apt-get >/dev/null && { [ "$$(id -u)" = 0 ] || [ -n "$(AS_ROOT)" ]; }; then \
+		echo "Tests run scripts in R, and R or its package jsonlite is missing. Installing them for the whole system:"; \
+		echo "  $(strip $(AS_ROOT) apt-get update); $(strip $(AS_ROOT) apt-get install --no-install-recommends $(R_PACKAGES))"; \
+		$(AS_ROOT) apt-get -qq update >/dev/null; \
+		$(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $(R_PACKAGES) >/dev/null; \
+		$(HAS_R) && exit 0; \
+		echo "That failed."; \
+	fi; \
+	echo "Tests need R and its package jsonlite. Install them and run make again."; \
+	echo "  Debian, Ubuntu: apt-get install $(R_PACKAGES), as root.  Elsewhere: R, and in R install.packages(\"jsonlite\")."; \
+	exit 1
 
 clean:
 	rm -rf .venv .venv-peers .venv-central build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis pkanon-demo*

@@ -1,0 +1,65 @@
+"""`make test` needs R, which is no Python package: what it installs for the whole system, it names first."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = "r-base-core r-cran-jsonlite"
+COMMANDS = f"apt-get update; {{}}apt-get install --no-install-recommends {PACKAGES}"
+
+
+def make_r(folder, *, user=0, programs=(), installs=False):
+    """(exit code, lines printed and programs run, in order), where only these programs exist and R does not."""
+    scripts = {
+        "id": f"echo {user}",
+        "apt-get": f"echo RAN apt-get $* >&2{f'; touch {folder}/installed' * installs}",
+        "sudo": 'echo RAN sudo >&2; exec "$@"',
+        "Rscript": f"[ -e {folder}/installed ]",
+    }
+    places = {name: shutil.which(name) for name in ("make", "sh", "env")}
+    for name in ("id", "Rscript", *programs):
+        (folder / name).write_text(f"#!{places['sh']}\n{scripts[name]}\n")
+        (folder / name).chmod(0o755)
+    for name in ("sh", "env", "touch"):
+        (folder / name).symlink_to(places.get(name) or shutil.which(name))
+    environment = {"PATH": str(folder), "HOME": os.environ.get("HOME", "")}
+    done = subprocess.run(
+        [places["make"], "--no-print-directory", "-C", ROOT, "r"],
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(("user", "programs"), [(0, ("apt-get",)), (1000, ("apt-get", "sudo"))])
+def test_what_is_installed_is_said_before(tmp_path, user, programs):
+    code, lines = make_r(tmp_path, user=user, programs=programs, installs=True)
+    assert code == 0
+    assert "Installing them for the whole system" in lines[0]
+    sudo = f"{tmp_path}/sudo " if user else ""
+    assert lines[1].strip() == f"{sudo}{COMMANDS.format(sudo)}"
+    ran = [line for line in lines[2:] if line != "RAN sudo"]
+    assert ran == ["RAN apt-get -qq update", f"RAN apt-get -qq install -y --no-install-recommends {PACKAGES}"]
+    assert ("RAN sudo" in lines) == bool(user)
+
+
+@pytest.mark.parametrize(
+    ("user", "programs"), [(0, ()), (1000, ("apt-get",)), (1000, ("sudo",)), (0, ("apt-get",))],
+    ids=["no apt-get", "neither root nor sudo", "sudo, no apt-get", "apt-get fails"],
+)  # fmt: skip
+def test_where_it_cannot_be_installed_the_way_is_told(tmp_path, user, programs):
+    code, lines = make_r(tmp_path, user=user, programs=programs)
+    assert code != 0
+    told = "\n".join(lines)
+    assert "Tests need R and its package jsonlite" in told
+    assert f"apt-get install {PACKAGES}" in told
+    assert 'install.packages("jsonlite")' in told
+    assert any(line.startswith("RAN") for line in lines) == (user == 0 and programs == ("apt-get",))
+
+
+def test_nothing_is_said_where_r_is(tmp_path):
+    (tmp_path / "installed").touch()
+    assert make_r(tmp_path) == (0, [])

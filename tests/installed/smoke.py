@@ -1,0 +1,137 @@
+"""Does what a user installs work? Run by `make wheel-test` in an environment with the wheel, its dependencies and no extras.
+
+The tests themselves run the source tree with everything installed. They cannot see a file that is missing in the wheel, a
+dependency that pyproject.toml does not name, or an extra that is imported where it is not needed.
+"""
+
+import csv
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+import pkgutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pkanon as pk
+
+ROOT = Path(__file__).parents[2]
+ABSENT = ("altair", "vl_convert", "sqlglot", "xarray", "pandas", "pyarrow", "duckdb", "pytest")
+SCHEMA = """\
+[attributes.sex]
+values = ["F", "M"]
+[attributes.age]
+type = "integer"
+range = [0, 9]
+"""
+CHARTS, SQL, ARRAYS = (f"install pkanon[{extra}]" for extra in ("charts", "sql", "arrays"))
+
+
+def pkanon(*arguments: str, code: int = 0) -> str:
+    """What the installed program prints; it must end with this exit code, and print to one place only."""
+    program = Path(sys.executable).parent / "pkanon"
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == code, f"pkanon {' '.join(arguments)}: exit code {done.returncode}\n{done.stderr}"
+    printed, silent = (done.stderr, done.stdout) if code else (done.stdout, done.stderr)
+    assert silent == "", f"pkanon {' '.join(arguments)}: also printed\n{silent}"
+    return printed
+
+
+def refusal(action: Callable[[], object]) -> str:
+    """The sentence with which something is refused."""
+    try:
+        action()
+    except pk.EnvironmentFailure as error:
+        return str(error)
+    raise AssertionError("nothing was refused")
+
+
+def check_the_environment() -> None:
+    installed = Path(pk.__file__).parent
+    assert Path(sys.prefix) in installed.parents, f"pkanon comes from {installed}, not from the wheel"
+    present = [name for name in ABSENT if importlib.util.find_spec(name)]
+    assert not present, f"this environment is not without extras: {present}"
+    assert importlib.metadata.version("pkanon") == pk.__version__
+    offered = set(importlib.metadata.metadata("pkanon").get_all("Provides-Extra", []))
+    assert offered >= {"charts", "sql", "arrays"}, "messages name an extra that is not offered"
+
+
+def check_the_files() -> None:
+    """Everything under src is in the wheel, and nothing else."""
+    source, installed = ROOT / "src" / "pkanon", Path(pk.__file__).parent
+
+    def files(folder: Path) -> set[Path]:
+        return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+
+    assert files(source) == files(installed), files(source) ^ files(installed)
+
+
+def check_the_modules() -> None:
+    """Every module loads, or is one for charts."""
+    folder, failed = Path(pk.__file__).parent, []
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder.parent).with_suffix("").parts
+        name = ".".join(parts).removesuffix(".__init__")
+        if parts[-1] == "__main__" or "charts" in parts:
+            continue
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            failed.append(f"{name}: {error}")
+    assert not failed, failed
+    assert len({module.name for module in pkgutil.iter_modules(pk.__path__)}) > 10
+
+
+def check_the_public_names() -> None:
+    refused = {}
+    for name in pk.__all__:
+        try:
+            getattr(pk, name)
+        except pk.EnvironmentFailure as error:
+            refused[name] = str(error)
+    assert all(CHARTS in sentence for sentence in refused.values()), refused
+    assert len(refused) <= 1, refused  # the one that saves charts
+
+
+def check_the_program() -> None:
+    """A tiny table to a release and back to a table; what needs an extra names it."""
+    assert pkanon("--version") == f"pkanon {pk.__version__}\n"
+    Path("people.toml").write_text(SCHEMA, encoding="utf-8")
+    with open("people.csv", "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("sex", "age"), *(("FM"[i % 2], i % 7) for i in range(300))])
+    pkanon("release", "people.csv", "--schema", "people.toml", "--k", "3", "-o", "out")
+    assert {path.name for path in Path("out").iterdir()} >= {"data.parquet", "plan.json", "certificate.json"}
+    table = pkanon("crosstab", "out", "sex")
+    assert "estimate" in table
+    assert "95% interval" in table
+    assert CHARTS in pkanon("crosstab", "out", "sex", "--chart", "sex.svg", code=3)
+    assert SQL in pkanon("query", "out", "SELECT COUNT(*) FROM release", code=3)
+    assert not Path("sex.svg").exists()
+
+
+def check_the_library() -> None:
+    """The release that the program made, and the table that comes with the package."""
+    assert pk.demo_table().height > 1_000
+    estimate = pk.open_release("out").crosstab("sex")
+    assert estimate.to_polars().height == 2
+    assert abs(float(estimate.counts.sum()) - 300) < 1e-6
+    assert CHARTS in refusal(estimate.chart)
+    assert ARRAYS in refusal(estimate.to_xarray)
+    assert "pandas is not installed" in refusal(estimate.to_pandas)
+
+
+def main() -> None:
+    checks = [value for name, value in globals().items() if name.startswith("check_")]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for check in checks:
+            check()
+        os.chdir(ROOT)
+    print(f"The wheel of pkanon {pk.__version__}, installed without extras: {len(checks)} checks passed.")
+
+
+if __name__ == "__main__":
+    main()
