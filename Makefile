@@ -52,9 +52,10 @@ central:
 
 .PHONY: wheel-test oldest
 
-# build/ would bring files back that were moved or removed.
-WHEEL = rm -rf build .venv/wheel/dist && $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
-	--no-build-isolation --wheel-dir .venv/wheel/dist . && rm -rf build
+# From a copy: build/ and *.egg-info remember files that were moved or that pyproject.toml does not name.
+WHEEL = rm -rf .venv/wheel/dist .venv/wheel/copy && mkdir .venv/wheel/copy && cp -R pyproject.toml README.md LICENSE src .venv/wheel/copy && \
+	rm -rf .venv/wheel/copy/src/*.egg-info && $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
+	--no-build-isolation --wheel-dir .venv/wheel/dist .venv/wheel/copy
 INTO_WHEEL = $(BIN)/python -m pip --python .venv/wheel/bin/python install --quiet --disable-pip-version-check
 
 wheel-test: .venv/wheel/ready

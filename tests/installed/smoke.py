@@ -4,6 +4,7 @@ The tests themselves run the source tree with everything installed. They cannot 
 dependency that pyproject.toml does not name, or an extra that is imported where it is not needed.
 """
 
+import ast
 import csv
 import importlib
 import importlib.metadata
@@ -83,6 +84,20 @@ def check_the_modules() -> None:
             failed.append(f"{name}: {error}")
     assert not failed, failed
     assert len({module.name for module in pkgutil.iter_modules(pk.__path__)}) > 10
+
+
+def check_the_dependencies() -> None:
+    """What is imported anywhere, in a function too, is there or comes with an extra."""
+    imported = set()
+    for path in Path(pk.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add(str(node.module).partition(".")[0])
+    assert "numpy" in imported
+    missing = [name for name in imported - set(ABSENT) if importlib.util.find_spec(name) is None]
+    assert not missing, f"imported, and no dependency in pyproject.toml: {missing}"
 
 
 def check_the_public_names() -> None:
