@@ -1,7 +1,7 @@
 """The price of trusting nobody: our releases beside a trusted curator's noisy counts at equal central (epsilon, delta).
 
     make central                             in an environment with OpenDP
-    python benchmarks/central.py --write     also put tables and figure into docs/trust.md
+    python benchmarks/central.py --write     also put tables and figure into docs/results/trust.md
 
 The curator sees the true counts and adds discrete Laplace (two-sided geometric) or discrete Gaussian noise by
 OpenDP, at the least scale whose privacy map OpenDP accepts. OpenDP draws from the operating system, so its errors
@@ -237,7 +237,7 @@ def histogram(task: Task, rows: list[dict[str, Any]]) -> str:
 def main() -> None:
     """Measure, print, and write into the documentation if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="put tables and figure into docs/trust.md")
+    parser.add_argument("--write", action="store_true", help="put tables and figure into docs/results/trust.md")
     arguments = parser.parse_args()
     schema = pk.demo_schema()
     reports, drawn = {}, []

@@ -1,7 +1,7 @@
 """Randomisation against k-anonymisation, on the embedded table and on real ones.
 
     python benchmarks/comparison.py --data DIR             the tables below that are in DIR, and the embedded one
-    python benchmarks/comparison.py --data DIR --write     also put tables and figures into docs/compare.md
+    python benchmarks/comparison.py --data DIR --write     also put tables and figures into docs/results/compare.md
 
     uscensus1990_7attr_sample50k.csv.gz   50,000 people of the US census of 1990, coded as the embedded table
     adult.csv.gz                          48,842 people of the UCI table "Adult"
@@ -177,7 +177,7 @@ def main() -> None:
     """Compare on every table there is."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--write", action="store_true", help="put tables and figures into docs/compare.md")
+    parser.add_argument("--write", action="store_true", help="put tables and figures into docs/results/compare.md")
     arguments = parser.parse_args()
     results: dict[str, pk.experiments.Comparison] = {}
     sizes = ["| table | rows | attributes and how many values they have | seconds |", "|---|---:|---|---:|"]

@@ -1,7 +1,7 @@
 """Optimal against the paper's design: predicted and measured errors of all tables of one and two attributes.
 
     python benchmarks/designs.py            print the table
-    python benchmarks/designs.py --write    also put it into docs/benchmarks.md
+    python benchmarks/designs.py --write    also put it into docs/results/benchmarks.md
 
 The embedded table is released again and again with both designs at the same k, and every table of one and two
 of its seven attributes is reconstructed (unbiased) and compared with the truth.
@@ -25,7 +25,7 @@ def main() -> None:
     """Measure, print, and write into the documentation if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--releases", type=int, default=12)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/results/benchmarks.md")
     arguments = parser.parse_args()
     schema, people = pk.demo_schema(), pk.demo_table()
     names = list(schema.names)

@@ -1,7 +1,7 @@
 """Estimation: speed against named baselines, and error on the embedded table.
 
     python benchmarks/estimates.py            print the tables
-    python benchmarks/estimates.py --write    also put them into docs/benchmarks.md
+    python benchmarks/estimates.py --write    also put them into docs/results/benchmarks.md
 
 Baselines of speed: a copy of the array for the inverse, polars' group_by for counting, the plain
 iteration of Agrawal, Srikant and Thomas for the most likely table. Candidates take turns; medians.
@@ -112,7 +112,7 @@ def main() -> None:
     """Measure, print, and write into the documentation if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/results/benchmarks.md")
     arguments = parser.parse_args()
     timed = speed(arguments.rounds)
     errors, passes = accuracy()

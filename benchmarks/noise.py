@@ -1,6 +1,6 @@
 """What a trusted curator's noise costs, by formula: sensitivities, scales and expected L1 errors.
 
-Neighbouring tables differ in one person's row and have equally many rows, as in docs/theory.md 9. In each table of
+Neighbouring tables differ in one person's row and have equally many rows, as in docs/why/theory.md 9. In each table of
 counts one person leaves a cell and enters another: two counts change by one.
 """
 

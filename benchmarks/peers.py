@@ -1,7 +1,7 @@
 """Estimates of single attributes beside those of independent implementations.
 
     make peers                             in an environment with multi-freq-ldpy and pure-ldp
-    python benchmarks/peers.py --write     also put the table into docs/benchmarks.md
+    python benchmarks/peers.py --write     also put the table into docs/results/benchmarks.md
 
 No library estimates joint tables, so single attributes are compared: pure-ldp's server is the unbiased
 estimate, multi-freq-ldpy's MI the same cut off at zero and scaled back to one, its IBU the iterative
@@ -37,7 +37,7 @@ def pure_ldp(codes: list[int], size: int, epsilon: float) -> np.ndarray:
 def main() -> None:
     """Compare and report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/results/benchmarks.md")
     arguments = parser.parse_args()
     table = pk.demo_table().sample(ROWS, seed=1)
     plan = pk.plan(pk.demo_schema(), records=ROWS, k=100, design="equal-rho")

@@ -1,7 +1,7 @@
 """Real tables from draft to release: does everything hold on data nobody made for us, and how long does it take?
 
     python benchmarks/real.py --data DIR            every .csv, .csv.gz and .parquet in DIR
-    python benchmarks/real.py --data DIR --write    also put the table into docs/benchmarks.md
+    python benchmarks/real.py --data DIR --write    also put the table into docs/results/benchmarks.md
 
 Each table is drafted (and the draft taken as confirmed, for this purpose only), planned for k = 10,
 checked and released; then the release is opened again and its columns are compared with the schema.
@@ -113,7 +113,7 @@ def main() -> None:
     """Report on every table in a folder."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/results/benchmarks.md")
     arguments = parser.parse_args()
     lines = [
         "| table | rows | columns | randomised | largest | epsilon | read ms | draft ms | plan ms | release ms | save ms | open ms |",

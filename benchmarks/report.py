@@ -1,4 +1,4 @@
-"""Puts measured tables into a page of docs/, between the marks of their section."""
+"""Puts measured tables into a page of docs/results/, between the marks of their section."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FIGURES = DOCS / "figures"
 
 def put(section: str, report: str, *, page: str = "benchmarks.md") -> None:
     """Replace what stands between ``<!-- section -->`` and ``<!-- /section -->``."""
-    path = DOCS / page
+    path = DOCS / "results" / page
     text = path.read_text(encoding="utf-8")
     pattern = re.compile(f"(<!-- {section} -->\n).*?(<!-- /{section} -->)", re.DOTALL)
     replaced, count = pattern.subn(lambda marks: f"{marks[1]}\n{report.strip()}\n\n{marks[2]}", text)

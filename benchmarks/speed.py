@@ -1,7 +1,7 @@
 """Speed and memory, as ratios against named baselines measured in the same run.
 
     python benchmarks/speed.py            print the tables
-    python benchmarks/speed.py --write    also put them into docs/benchmarks.md
+    python benchmarks/speed.py --write    also put them into docs/results/benchmarks.md
 
 Baselines: the plain numpy script a user would write (PCG64, not secure), and polars reading and
 writing the same file with nothing in between. Candidates run round-robin and medians are reported,
@@ -172,7 +172,7 @@ def main() -> None:
     """Measure, print, and write into the documentation if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/results/benchmarks.md")
     arguments = parser.parse_args()
     in_memory, rows = core(arguments.rounds)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Draws designs.svg for docs/optimal.md: predicted error against k for the four designs.
+"""Draws designs.svg for docs/why/optimal.md: predicted error against k for the four designs.
 
 python docs/figures/designs.py [file]; needs pkanon[charts]. The file's ending says its format (.svg, .png).
 """

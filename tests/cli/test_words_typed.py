@@ -122,7 +122,7 @@ def test_a_seed_means_the_same_everywhere(capsys, verb):
 def test_exit_codes_are_documented_where_people_look(capsys):
     listed = re.findall(r"\b(\d+) [a-z]", printed(capsys)[1].partition("Exit codes:")[2])
     assert list(map(int, listed)) == list(EXIT_CODES)
-    for page in ("docs/release.md", "docs/cli.md"):
+    for page in ("docs/custodian/release.md", "docs/reference/cli.md"):
         text = (ROOT / page).read_text(encoding="utf-8")
         if page.endswith("release.md"):
             rows = re.findall(r"^\| (\d+) \|", text.partition("## Exit codes")[2], re.MULTILINE)

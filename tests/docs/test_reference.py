@@ -13,9 +13,9 @@ from pkanon._cli import VERBS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "tests" / "README.md"]
-CLI = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+CLI = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
 _OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
-PYTHON = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+PYTHON = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
 
 
 def help_of(*verb):
@@ -78,7 +78,7 @@ def test_pages_name_only_what_exists(page):
 def test_schema_fields_are_documented():
     from pkanon._schema import toml
 
-    page = (ROOT / "docs" / "schema.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "custodian" / "schema.md").read_text(encoding="utf-8")
     for key in {*toml._TOP, *toml._ATTRIBUTE, *toml._BINS, *toml._BUNDLE}:
         assert re.search(rf"\b{key}\b", page), key
 
@@ -86,17 +86,17 @@ def test_schema_fields_are_documented():
 def test_plan_and_certificate_fields_are_documented(tmp_path):
     schema = pk.Schema([pk.Attribute("sex", ["F", "M"])])
     plan = pk.plan(schema, records=100, k=2)
-    page = (ROOT / "docs" / "plan.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "custodian" / "plan.md").read_text(encoding="utf-8")
     for key in [*plan.to_json(), *plan.to_json()["blocks"][0], *plan.to_json()["units"][0]]:
         assert f"`{key}`" in page or f'"{key}"' in page, key
-    page = (ROOT / "docs" / "release.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "custodian" / "release.md").read_text(encoding="utf-8")
     for key in pk.Certificate.of(plan, 100, private=True).to_json():
         assert f"`{key}`" in page or f'"{key}"' in page, key
 
 
 def test_the_table_of_the_guarantee():
     """n, k, 1/k, epsilon and e^epsilon, the last two rounded up."""
-    page = (ROOT / "docs" / "guarantee.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "custodian" / "guarantee.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([\d,]+) \| ([\d,]+) \| ([\d.]+)% \| ([\d.]+) \| ([\d,.]+) \|$", page, re.MULTILINE)
     assert len(rows) == 15
     for cells in rows:

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md")), ROOT / "tests" / "README.md"]
 
 FORBIDDEN = {
-    "a path outside the repository": r"(?<![\w:/.>])/(?!dev/)[A-Za-z]+/\w|\.\./\.\./\w",
+    "a path outside the repository": r"(?<![\w:/.>])/(?!dev/)[A-Za-z]+/\w|(?<!\()\.\./\.\./\w",
     "an address of a machine": r"localhost|127\.0\.0\.1",
     "a note to oneself": r"\bTODO\b|\bFIXME\b|\bXXX\b|\bTBD\b",
     "another spelling": r"\b[Rr]andomiz|\b[Aa]nonymiz(?!ation)|\b[Ss]ummariz|\b[Oo]ptimiz",
@@ -28,6 +28,7 @@ def test_nothing_forbidden(page, what):
     ("what", "text"),
     [
         ("a path outside the repository", "see /home/me/notes.md"),
+        ("a path outside the repository", "see ../../notes.md"),  # in a link it is followed: test_links.py
         ("an address of a machine", "http://localhost:80"),
         ("a note to oneself", "TODO: write"),
         ("another spelling", "Randomize it"),
