@@ -1,4 +1,4 @@
-"""The agreement block of docs/theory.md 8: its claims against dense matrices and brute force, its sampler word by word."""
+"""The agreement block (docs/why/theory.md 8): its claims by dense matrices and brute force, its sampler by words."""
 
 import copy
 import itertools
@@ -51,7 +51,7 @@ def test_ratios_against_the_dense_matrix(block):
     dense = declared_words(block)
     assert all(sum(row) == 1 for row in dense)
     assert naive_epsilon_ratio(dense) == block.epsilon_ratio
-    assert naive_anonymity_ratio(dense) == block.anonymity_ratio == 1 / block.epsilon_ratio**2  # docs/theory.md 5
+    assert naive_anonymity_ratio(dense) == block.anonymity_ratio == 1 / block.epsilon_ratio**2  # docs/why/theory.md 5
 
 
 @pytest.mark.parametrize(("name", "most"), [("2 x 2", 3), ("2 x 3", 2)])
@@ -324,7 +324,7 @@ def test_eigenvalues_are_exact(block):
     for mask, value in enumerate(block.eigenvalues):
         inside = [unit.attributes[0] for bit, unit in enumerate(block.units) if mask >> bit & 1]
         assert value == eigenvalue(block, inside)
-    # and they are those of the dense matrix, as often as docs/theory.md 7 says
+    # and they are those of the dense matrix, as often as docs/why/theory.md 7 says
     expected = [
         float(value)
         for mask, value in enumerate(block.eigenvalues)

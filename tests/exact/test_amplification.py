@@ -1,4 +1,4 @@
-"""Central (eps, delta) of shuffled plans (docs/theory.md 9): never below the truth, and close to it.
+"""Central (eps, delta) of shuffled plans (docs/why/theory.md 9): never below the truth, and close to it.
 
 The truth is found by enumeration: every table of a few records, every neighbour, every multiset of released rows. The formula
 of the privacy blanket is also written out literally, as a sum over all draws, to see that the fast version is that formula.
@@ -87,7 +87,7 @@ def true_deltas(matrix, records, epsilons):
 
 
 def literal_blanket(matrix, records, epsilon):
-    """The formula of docs/theory.md 9 with the column minimum, term by term."""
+    """The formula of docs/why/theory.md 9 with the column minimum, term by term."""
     lowest = matrix.min(axis=0)
     matrix, lowest = matrix[:, lowest > 0], lowest[lowest > 0]
     gamma = lowest.sum()
@@ -137,7 +137,7 @@ def test_it_is_tight_for_retention_with_a_third_value_to_hide_among():
 
 
 def test_the_case_that_broke_the_variation_ratio_bound():
-    # docs/theory.md 9: V = 4, rho = 0.9, n = 2; that bound is 0.1116 and not a bound
+    # docs/why/theory.md 9: V = 4, rho = 0.9, n = 2; that bound is 0.1116 and not a bound
     blocks = [Retention(unit_of(4), round(0.1 / 4 * 2**32), 32)]
     epsilon = 0.95 * math.log(37)
     (true,) = true_deltas(dense(blocks), 2, [epsilon])

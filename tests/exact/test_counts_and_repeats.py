@@ -1,4 +1,4 @@
-"""Who counts in n, repeated releases, the hidden record count: docs/theory.md 4, 9 and 10 by brute force."""
+"""Who counts in n, repeated releases, the hidden record count: docs/why/theory.md 4, 9 and 10 by brute force."""
 
 import itertools
 import random
@@ -43,7 +43,7 @@ def highest_with_subsets(matrix, persons, rows, subsets):
 
 
 def test_fewer_records_than_planned():
-    # docs/theory.md 4: n = 4, 3 rows in, rho = 0.5
+    # docs/why/theory.md 4: n = 4, 3 rows in, rho = 0.5
     matrix = realised_words(HALF)
     plan = pk.Plan(pk.Schema([pk.Attribute.ranged("a", 1, 2)]), (HALF,), 4)
     assert plan.k_for(4) == Fraction(4, 3)  # planned: 1 + 3/9 = 1.333
@@ -62,7 +62,7 @@ def test_fewer_records_than_planned():
 
 
 def test_rows_known_to_the_adversary_hide_nobody():
-    # docs/theory.md 4: with c known rows k = 1 + (n - 1 - c) AR. Known rows fall out of the shuffle.
+    # docs/why/theory.md 4: with c known rows k = 1 + (n - 1 - c) AR. Known rows fall out of the shuffle.
     matrix = realised_words(HALF)
     for records, known in ((4, 1), (4, 2), (3, 2)):
         k = 1 + (records - 1 - known) * HALF.anonymity_ratio
@@ -188,7 +188,7 @@ def test_the_count_law_is_a_law():
 @pytest.mark.parametrize("block", REPEATED.values(), ids=REPEATED)
 @pytest.mark.parametrize("released", [1, 2, 3, 4])
 def test_hidden_count_k_of_the_released_count_is_valid(block, released):
-    # docs/theory.md 10: k = 1 + (M - 1) AR, whatever N is. Dummies stand in the shuffle like anybody.
+    # docs/why/theory.md 10: k = 1 + (M - 1) AR, whatever N is. Dummies stand in the shuffle like anybody.
     matrix = realised_words(block)
     dummy = [Fraction(sum(column), 2) for column in zip(*matrix)]
     k = 1 + (released - 1) * block.anonymity_ratio

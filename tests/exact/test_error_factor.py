@@ -13,7 +13,7 @@ from pkanon._blocks import Retention
 
 
 def factors_by_value(a):
-    """h(u) + 1 for every true value u: sum over v of A[u,v] ||B[v,:]||^2 (docs/theory.md 7)."""
+    """h(u) + 1 for every true value u: sum over v of A[u,v] ||B[v,:]||^2 (docs/why/theory.md 7)."""
     lengths = (np.linalg.inv(a) ** 2).sum(axis=1)
     return a @ lengths
 
@@ -152,7 +152,7 @@ def test_a_bound_holds_for_every_table_and_is_reached(blocks, names):
 
 
 def test_the_always_valid_bound_on_l1_lies_above_the_prediction():
-    # docs/theory.md 7: sqrt(V (c - 1)/n) is 1.2533 times the predicted l1, sqrt(pi/2)
+    # docs/why/theory.md 7: sqrt(V (c - 1)/n) is 1.2533 times the predicted l1, sqrt(pi/2)
     plan = plan_of((TWO, THREE), 50)
     prediction = plan.predict("a", "b")
     bound = math.sqrt(prediction.cells * prediction.rmse**2 * prediction.cells / 50) / math.sqrt(50)
@@ -160,7 +160,7 @@ def test_the_always_valid_bound_on_l1_lies_above_the_prediction():
 
 
 def test_inverting_as_if_everything_were_allowed_is_wrong():
-    # docs/theory.md 7: three of four combinations; the marginal of c is not symmetric
+    # docs/why/theory.md 7: three of four combinations; the marginal of c is not symmetric
     counts = np.array([100.0, 200.0])
     released = FORBIDDING.forward(counts, {"c": 0})
     np.testing.assert_allclose(FORBIDDING.inverse(released, {"c": 0}), counts)

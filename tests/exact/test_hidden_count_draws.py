@@ -1,4 +1,4 @@
-"""The draws that hide a record count have exactly the law of docs/theory.md 10."""
+"""The draws that hide a record count have exactly the law of docs/why/theory.md 10."""
 
 import itertools
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Optimal designs (docs/theory.md 8): how good they are, what they keep, and what they promise, from their integers.
+"""Optimal designs (docs/why/theory.md 8): how good they are, what they keep, what their integers promise.
 
 The objective is computed here, from predictions of every table of the workload: V_M (c_M - 1), times a weight.
 """
@@ -380,7 +380,7 @@ def test_a_plan_says_what_was_asked():
 
 
 def test_negative_eigenvalues_where_they_pay(monkeypatch):
-    """(3,3,3), eps = 1, 1- and 2-way tables. Docs/theory.md 8 has 1973 against 4402.
+    """(3,3,3), eps = 1, 1- and 2-way tables. Docs/why/theory.md 8 has 1973 against 4402.
 
     Sum of V_M (c_M - 1): 1935.9 against 4371.9 (with V_M c_M both are higher by 3 x 3 + 3 x 9 = 36); the second is the
     minimum over positive eigenvalues by the certificate below, so that 4402 was a little above it.
@@ -496,7 +496,7 @@ def test_no_mechanism_of_the_same_signs_is_better(sizes, epsilon, workload, floo
 
 @pytest.mark.parametrize(("sizes", "epsilon", "workload"), CONVEX[:4])
 def test_a_general_optimiser_finds_nothing_better(sizes, epsilon, workload, seed):
-    """Over mechanisms with the signs that are tried; other signs can be better still, which docs/theory.md 8 leaves open."""
+    """Over mechanisms with the signs that are tried; docs/why/theory.md 8 leaves open whether others are better."""
     problem = problem_of(sizes, epsilon, workload)
     best = problem.objective(optimal.solve(problem))
     draw = np.random.default_rng(seed)

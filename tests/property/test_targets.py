@@ -96,7 +96,7 @@ def check(sizes, records, k, epsilon, design):
         check_refusal(error, ask, k, epsilon)
         return
     check_reached(plan, records, k, epsilon)
-    assert plan.anonymity_ratio == 1 / plan.epsilon_ratio**2  # docs/theory.md 5
+    assert plan.anonymity_ratio == 1 / plan.epsilon_ratio**2  # docs/why/theory.md 5
     low, high = needed_ratio(records, k, epsilon)
     assert low <= plan.anonymity_ratio <= high * SLACK
     assert pk.Plan.from_json(plan.to_json()) == plan
@@ -229,7 +229,7 @@ def test_floats_stand_for_their_digits_and_their_bits_whichever_is_stricter(numb
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_the_designs_spend_one_budget(design):
-    # docs/theory.md 5: any split of eps* gives the same k
+    # docs/why/theory.md 5: any split of eps* gives the same k
     plan = pk.plan(schema_of([2, 5, 10]), records=100_000, k=100, design=design)
     assert plan.epsilon == pytest.approx(math.log(99_999 / 99) / 2, abs=5e-4)
     rhos = list(plan.rho.values())

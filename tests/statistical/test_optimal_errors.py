@@ -1,7 +1,7 @@
 """Do releases by an optimal plan have the errors that were predicted, and do their intervals cover?
 
 A skewed table of 20,000 people and four related attributes, drawn from the ``seed`` fixture. The total squared error
-of a table is n (c_M - 1) whatever the data are (docs/theory.md 7); its mean over releases is compared within 4
+of a table is n (c_M - 1) whatever the data are (docs/why/theory.md 7); its mean over releases is compared within 4
 standard errors, from the spread between releases. Cells of one release depend on each other, so that the error of a
 coverage comes from the spread between releases too.
 """

@@ -1,4 +1,4 @@
-"""The definitions of docs/theory.md 2 and 3 by enumeration: every table, every release, every order.
+"""The definitions of docs/why/theory.md 2 and 3 by enumeration: every table, every release, every order.
 
 Matrices hold exact numbers (integers or Fractions) in any scale common to their rows: posteriors
 and likelihood ratios do not change when a matrix is multiplied by a constant.

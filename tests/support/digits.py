@@ -9,7 +9,7 @@ _DIGITS = 90
 def rho_for_budget(epsilon, sizes):
     """The root of sum_a log((1 + (V_a - 1) rho)/(1 - rho)) = epsilon, by bisection over log(rho/(1-rho)).
 
-    With z = rho/(1-rho) the ratio of an attribute is 1 + V z (docs/theory.md 4). ``epsilon`` is a
+    With z = rho/(1-rho) the ratio of an attribute is 1 + V z (docs/why/theory.md 4). ``epsilon`` is a
     Decimal above 0.
     """
     with localcontext(Context(prec=_DIGITS)):
@@ -28,7 +28,7 @@ def rho_for_budget(epsilon, sizes):
 
 
 def budget_of_k(k, records):
-    """eps(k) = log((n-1)/(k-1))/2 (docs/theory.md 5)."""
+    """eps(k) = log((n-1)/(k-1))/2 (docs/why/theory.md 5)."""
     with localcontext(Context(prec=_DIGITS)):
         return ((Decimal(records) - 1) / (Decimal(k) - 1)).ln() / 2
 

@@ -1,6 +1,6 @@
 """Classical k-anonymity: how many rows share the rarest combination of quasi-identifiers.
 
-For a deterministic recoding this is the same number as its Pk-anonymity (docs/theory.md 2), which
+For a deterministic recoding this is the same number as its Pk-anonymity (docs/why/theory.md 2), which
 is what makes the two comparable.
 """
 

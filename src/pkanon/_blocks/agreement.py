@@ -1,4 +1,4 @@
-"""Several units that survive together or not: the value-symmetric mechanism of docs/theory.md 8.
+"""Several units that survive together or not: the value-symmetric mechanism of docs/why/theory.md 8.
 
 ``sets[mask]`` of the ``2^width`` words keep exactly the units whose bit is set in the mask (bit i: unit
 i); every other unit takes a uniform *different* value. So ``A[u, v] = f(S)`` depends only on the set S

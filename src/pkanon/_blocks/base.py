@@ -6,7 +6,7 @@ else is written once for all blocks: ``_plan`` multiplies ratios and predicts er
 
 The passes act on an array of counts with one axis per attribute of a table. ``axes`` maps the
 attributes of the table to their axes; a block looks up its own and leaves the others alone. With
-``A[u, v]`` the probability that u is released as v, and ``B`` its inverse (docs/theory.md 7):
+``A[u, v]`` the probability that u is released as v, and ``B`` its inverse (docs/why/theory.md 7):
 
     forward            x -> A^T x     what is expected to be released
     forward_transpose  t -> A t
@@ -67,12 +67,12 @@ class Block(ABC):
     @property
     @abstractmethod
     def epsilon_ratio(self) -> Fraction | None:
-        """e^eps exactly (docs/theory.md 3); None when nothing bounds it."""
+        """e^eps exactly (docs/why/theory.md 3); None when nothing bounds it."""
 
     @property
     @abstractmethod
     def anonymity_ratio(self) -> Fraction:
-        """AR exactly (docs/theory.md 2)."""
+        """AR exactly (docs/why/theory.md 2)."""
 
     @property
     def data_dependent(self) -> bool:
@@ -101,7 +101,7 @@ class Block(ABC):
 
     @abstractmethod
     def error_factor(self, attributes: Sequence[str]) -> float:
-        """c_M of docs/theory.md 7 for a table of these attributes, which must be the block's own.
+        """c_M of docs/why/theory.md 7 for a table of these attributes, which must be the block's own.
 
         Exact for every data set if :meth:`error_is_exact`, else the largest over all data sets.
         Infinite when the table cannot be reconstructed.

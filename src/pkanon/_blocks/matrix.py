@@ -2,7 +2,7 @@
 
 Rows are stored as integers that sum to ``2^width``. A word u picks the first value whose cumulative
 count exceeds u, so the sampler, AR and e^eps are all read from the same integers. Zeros are allowed
-and mean what docs/theory.md 2 says: a value that some rows can give and others cannot makes k = 1.
+and mean what docs/why/theory.md 2 says: a value that some rows can give and others cannot makes k = 1.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TransitionMatrix:
     """Transition probabilities as somebody wrote them down; a plan rounds them to integers.
 
     ``rows[u][v]`` is the probability that value u is released as v. ``data_dependent`` must be true
-    if the matrix was computed from the private table; that voids every guarantee (docs/theory.md 6).
+    if the matrix was computed from the private table; that voids every guarantee (docs/why/theory.md 6).
     """
 
     rows: tuple[tuple[float, ...], ...]

@@ -1,4 +1,4 @@
-"""AR and e^eps of any transition matrix, exactly (docs/theory.md 2 and 3).
+"""AR and e^eps of any transition matrix, exactly (docs/why/theory.md 2 and 3).
 
 AR is the smallest ``A[u,v'] A[v,u'] / (A[u,u'] A[v,v'])``. Written with logarithms it is a spread:
 ``-log AR = max over row pairs of (max_j d_j - min_j d_j)``, ``d = log A[u] - log A[v]``, which takes

@@ -3,10 +3,10 @@
 The plan stores one integer, ``replace`` = how many of the ``2^width`` words lead to each replacement
 value. A word ``u`` gives ``r = u // replace``; ``r < V`` replaces the code by r, otherwise it is kept.
 So replacement is exactly uniform, without rejection, and ``rho = 1 - V replace / 2^width`` exactly
-(docs/theory.md 1). On a bundle this is the joint block of docs/theory.md 6.
+(docs/why/theory.md 1). On a bundle this is the joint block of docs/why/theory.md 6.
 
 On the marginal of some of the unit's attributes the matrix is ``rho I + (1 - rho) 1 w^T``, w the
-share of allowed combinations on each cell (docs/theory.md 7). The passes below are written for any
+share of allowed combinations on each cell (docs/why/theory.md 7). The passes below are written for any
 w; a single attribute, a whole bundle and a marginal with forbidden combinations are one case.
 """
 

@@ -1,4 +1,4 @@
-"""What a value-symmetric mechanism does to a table (docs/theory.md 7): splitting, scaling, joining.
+"""What a value-symmetric mechanism does to a table (docs/why/theory.md 7): splitting, scaling, joining.
 
 Along the axes that one unit has in a table, let w be the share of the unit's values on each cell and
 Q = 1 w^T. Then A is the sum over sets T of units of ``lam_T`` times (I - Q on the units in T, Q on the

@@ -2,7 +2,7 @@
 
 The error of a table is the standard error of its cells as a share of all people (the root of the mean over
 cells): 0.02 is plus or minus 2 points. It grows with k, falls with the number of records, and is known before
-any data exist (docs/theory.md 7), so both questions are answered by searching for the plan that just meets it.
+any data exist (docs/why/theory.md 7), so both questions are answered by searching for the plan that just meets it.
 """
 
 from __future__ import annotations

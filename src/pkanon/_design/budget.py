@@ -1,6 +1,6 @@
 """From a budget to retention blocks: how it is split over units, and how the split becomes integers.
 
-Any split ``sum eps_b = eps*`` gives the same k (docs/theory.md 5). Rounding goes to the private side:
+Any split ``sum eps_b = eps*`` gives the same k (docs/why/theory.md 5). Rounding goes to the private side:
 more words for replacement, never fewer, and the result is checked in exact arithmetic.
 """
 

@@ -1,4 +1,4 @@
-"""The differential privacy of the shuffled release as a whole, as a target (docs/theory.md 9).
+"""The differential privacy of the shuffled release as a whole, as a target (docs/why/theory.md 9).
 
 Central epsilon falls with the budget of the rows, and is bounded from above for every plan. So the budget is
 searched for that just meets it; what is promised is the bound of the plan that comes out.

@@ -1,6 +1,6 @@
 """The floor of an optimal design: how bad a table may come out that the workload does not ask for.
 
-``lam_T`` is the eigenvalue of a set T of units: what is left of the tables of exactly these units (docs/theory.md 8).
+``lam_T`` is the eigenvalue of a set T of units: what is left of the tables of exactly these units (docs/why/theory.md 8).
 A floor is a least ``|lam_T|`` for some sets T, which are bit masks here.
 """
 

@@ -1,4 +1,4 @@
-"""The value-symmetric mechanism with the least error for a workload, at a given budget (docs/theory.md 8).
+"""The value-symmetric mechanism with the least error for a workload, at a given budget (docs/why/theory.md 8).
 
 With f(S) = lo (1 + (e^eps - 1) t_S), 0 <= t_S <= 1, the eigenvalues are linear in (lo t, lo) and the error
 is a sum of ``coefficient / lam_T^2``: a convex program as long as no eigenvalue changes its sign. A conic

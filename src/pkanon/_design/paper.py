@@ -1,4 +1,4 @@
-"""Algorithms 1-3 of the paper: one retention probability for all attributes (docs/theory.md 4).
+"""Algorithms 1-3 of the paper: one retention probability for all attributes (docs/why/theory.md 4).
 
 With ``z = rho / (1 - rho)`` the ratio of one attribute is ``(1 + (V-1) rho)/(1 - rho) = 1 + V z``, so both
 algorithms ask for the root of ``sum_a log(1 + V_a z) = eps*``. In ``u = log z`` the sum is convex and

@@ -1,4 +1,4 @@
-"""What is asked for, as one exact budget (docs/theory.md 5).
+"""What is asked for, as one exact budget (docs/why/theory.md 5).
 
 For retention blocks AR = e^(-2 eps), so k and eps are one constraint on the product R of their
 ratios e^eps_b: ``R^2 <= limit``. Blocks that are already fixed (matrices, hidden count) take their

@@ -1,6 +1,6 @@
 """The cross-tabulations an optimal design should serve best, and how much each of them counts.
 
-A table M with V_M cells has the total squared error ``n (c_M - 1)`` (docs/theory.md 7); the objective is a
+A table M with V_M cells has the total squared error ``n (c_M - 1)`` (docs/why/theory.md 7); the objective is a
 weighted sum of ``V_M (c_M - 1)`` over tables. Absolute weights are 1. Relative ones divide each table by
 what it could reach alone, all of the budget spent on it: large tables then do not drown small ones.
 """

@@ -1,4 +1,4 @@
-"""How one cross-tabulation was randomised: the passes of all blocks on its axes (docs/theory.md 7).
+"""How one cross-tabulation was randomised: the passes of all blocks on its axes (docs/why/theory.md 7).
 
 Usually the released table has the axes of the table that is asked for. A matrix block on a bundle
 has no matrix on some of its attributes alone; the rest of the bundle is then counted too (``extra``)
@@ -59,7 +59,7 @@ class Channel:
 
     @cached_property
     def error_factor(self) -> float:
-        """c_M of docs/theory.md 7 (the largest over data sets where it depends on them)."""
+        """c_M of docs/why/theory.md 7 (the largest over data sets where it depends on them)."""
         factors = (block.error_factor([n for n in block.attributes if n in self.names]) for block in self.blocks)
         return math.prod(factors)
 

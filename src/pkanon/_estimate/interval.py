@@ -12,7 +12,7 @@ normal quantile is corrected for skewness (Cornish and Fisher),
 With a variance below FEW steps squared the limits are also moved out by half a step, as in exact
 intervals for counts: the interval then covers at least as often as it says. A step is what one released row adds
 to the estimate; ``variance / step^2`` counts noise rows where all attributes of the table are one unit.
-docs/theory.md 7 has the measured coverage.
+docs/why/theory.md 7 has the measured coverage.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The unbiased table: the inverse of the randomisation, applied to the released counts (docs/theory.md 7)."""
+"""The unbiased table: the inverse of the randomisation, applied to the released counts (docs/why/theory.md 7)."""
 
 from __future__ import annotations
 

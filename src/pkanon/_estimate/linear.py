@@ -1,4 +1,4 @@
-"""Linear functions of a table: the sums that their errors and intervals are made of (docs/theory.md 7).
+"""Linear functions of a table: the sums that their errors and intervals are made of (docs/why/theory.md 7).
 
 A function has a weight w per cell; its value is ``sum w x``. One released row in cell v adds ``b_v = (B w)_v`` to its
 estimate. Two forms hold many functions at once:

@@ -1,4 +1,4 @@
-"""One cross-tabulation, reconstructed: counts, standard errors, intervals, linear functions (docs/theory.md 7).
+"""One cross-tabulation, reconstructed: counts, standard errors, intervals, linear functions (docs/why/theory.md 7).
 
 Errors can be about two things, and every result says which:
 

@@ -1,4 +1,4 @@
-"""The variance of linear functions of a table: one formula, one fallback (docs/theory.md 7).
+"""The variance of linear functions of a table: one formula, one fallback (docs/why/theory.md 7).
 
 With y the released counts, b what one released row adds and w the weight of a cell, the variance of the estimate
 ``sum w x_hat`` is estimated without bias by

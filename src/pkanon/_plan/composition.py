@@ -1,4 +1,4 @@
-"""Several releases of the same table (docs/theory.md 9).
+"""Several releases of the same table (docs/why/theory.md 9).
 
 eps adds up. Rows of independent releases, each redrawn and reshuffled, cannot be joined: what the
 others reveal is only more knowledge about the table, and k holds whatever the adversary knows. So

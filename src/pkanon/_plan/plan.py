@@ -38,7 +38,7 @@ LARGEST_RECORDS = 2**53
 
 @dataclass(frozen=True)
 class CountNoise:
-    """Hide the record count: the released count is off by a two-sided geometric draw (docs/theory.md 10)."""
+    """Hide the record count: the released count is off by a two-sided geometric draw (docs/why/theory.md 10)."""
 
     p: Fraction
 
@@ -156,7 +156,7 @@ class Plan:
         return predict(self.blocks, self.records, attributes)
 
     def central(self, delta: float | None = None) -> Central:
-        """(epsilon, delta) of the shuffled release as a whole, from above, with a bound from below (docs/theory.md 9)."""
+        """(epsilon, delta) of the shuffled release as a whole, bounded on both sides (docs/why/theory.md 9)."""
         from .central import central
 
         if self.count_noise is not None:

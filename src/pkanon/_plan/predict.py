@@ -1,4 +1,4 @@
-"""The error of any cross-tabulation before data exist (docs/theory.md 7).
+"""The error of any cross-tabulation before data exist (docs/why/theory.md 7).
 
 The unbiased reconstruction of a table on the attributes M has the total squared error
 ``n (c_M - 1)`` whatever the data are; c_M multiplies over blocks. Where a bundle has forbidden

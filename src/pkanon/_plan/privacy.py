@@ -1,6 +1,6 @@
 """Composes what blocks say of themselves into k and eps, exactly, and rounds to the safe side.
 
-Blocks use disjoint random bits, so e^eps and AR multiply over them (docs/theory.md 2, 3 and 5). All
+Blocks use disjoint random bits, so e^eps and AR multiply over them (docs/why/theory.md 2, 3 and 5). All
 arithmetic is on exact fractions. A number leaves this module rounded so that it never claims more
 than is true: k downwards, eps upwards.
 """
@@ -44,7 +44,7 @@ def total_epsilon_ratio(blocks: Iterable[Block]) -> Fraction | None:
 
 
 def exact_k(ratio: Fraction, records: int) -> Fraction:
-    """k = 1 + (n - 1) AR (docs/theory.md 2); 1 for an empty table or a single record."""
+    """k = 1 + (n - 1) AR (docs/why/theory.md 2); 1 for an empty table or a single record."""
     return 1 + max(records - 1, 0) * ratio
 
 
@@ -92,7 +92,7 @@ def _decimal(scaled: int, digits: int) -> str:
 
 
 def hidden_count_ratio(p: Fraction, at_least: int) -> Fraction:
-    """What hiding the record count adds to e^eps (docs/theory.md 10), never below the true factor.
+    """What hiding the record count adds to e^eps (docs/why/theory.md 10), never below the true factor.
 
     ``(1 + p - p^(n+1)) / (1 + p - p^n) / p`` with n = ``at_least``.
     """
@@ -114,7 +114,7 @@ def k_of(matrices: Sequence[ArrayLike], records: int) -> float:
 
 
 def epsilon_of(matrices: Sequence[ArrayLike]) -> float:
-    """eps of PRAM with these transition matrices, one per attribute (docs/theory.md 3)."""
+    """eps of PRAM with these transition matrices, one per attribute (docs/why/theory.md 3)."""
     total = Fraction(1)
     for entries in _entries(matrices):
         sums = [sum(map(Fraction, row), start=Fraction(0)) for row in entries.tolist()]  # 1, but for the last bits

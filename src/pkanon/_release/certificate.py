@@ -1,4 +1,4 @@
-"""What a finished release may claim (docs/theory.md 9).
+"""What a finished release may claim (docs/why/theory.md 9).
 
 k is stated for the rows actually released. Whatever voids the guarantee is listed, and then nothing
 is claimed. Numbers are written as texts, k rounded down and eps rounded up.

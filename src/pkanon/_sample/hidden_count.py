@@ -1,4 +1,4 @@
-"""Hiding the record count: how many rows a release has is itself randomised (docs/theory.md 10).
+"""Hiding the record count: how many rows a release has is itself randomised (docs/why/theory.md 10).
 
 The released count is N + d, d two-sided geometric: P(d) proportional to p^|d|, redrawn until
 N + d >= 0. p is a ratio of integers and every trial is decided by whole words with rejection, so d

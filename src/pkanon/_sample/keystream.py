@@ -6,7 +6,7 @@ little-endian bytes [i w/8, (i+1) w/8) of its stream. So what a record draws dep
 the plan, the key and the record's number: not on piece sizes, threads or engines.
 
 Streams: (block, draw, round) -> block 2^24 + draw 2^8 + round. Order words 2^63 + round. Count noise
-2^62 + round, and the values of dummy rows 2^62 + 2^32 (unit + 1) + round (docs/theory.md 10).
+2^62 + round, and the values of dummy rows 2^62 + 2^32 (unit + 1) + round (docs/why/theory.md 10).
 """
 
 from __future__ import annotations

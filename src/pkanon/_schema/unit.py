@@ -1,8 +1,8 @@
 """A unit: what is randomised as one thing.
 
 One attribute, or several whose allowed combinations are numbered row-major, forbidden ones left
-out (docs/theory.md 6). A unit turns the codes of its attributes into one code and back, and knows
-which share of its allowed combinations falls on each value of a marginal (docs/theory.md 7).
+out (docs/why/theory.md 6). A unit turns the codes of its attributes into one code and back, and knows
+which share of its allowed combinations falls on each value of a marginal (docs/why/theory.md 7).
 """
 
 from __future__ import annotations

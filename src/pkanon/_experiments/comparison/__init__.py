@@ -1,6 +1,6 @@
 """Randomisation against classical k-anonymisation at the same k.
 
-Pk-anonymity of a generalised table is its k-anonymity, so the two can be compared at the same k (docs/theory.md 2).
+Pk-anonymity of a generalised table is its k-anonymity, so the two can be compared at the same k (docs/why/theory.md 2).
 
 people.py       the table, as codes;  combinations.py  its combinations of codes, with their counts
 mondrian.py     strict multidimensional Mondrian;  generalised.py  what it publishes, and tables read from that

@@ -1,4 +1,4 @@
-"""Central (eps, delta) of a shuffled release: the privacy of the whole table (docs/theory.md 9).
+"""Central (eps, delta) of a shuffled release: the privacy of the whole table (docs/why/theory.md 9).
 
 whole.py     what a plan states
 upper.py     the bound from above that is claimed: the privacy blanket

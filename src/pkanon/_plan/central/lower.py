@@ -1,4 +1,4 @@
-"""A lower bound on the central eps: what two neighbouring tables certainly give away (docs/theory.md 9).
+"""A lower bound on the central eps: what two neighbouring tables certainly give away (docs/why/theory.md 9).
 
 One person has the value u or v; everybody else has a value x as far from both as can be. Each released row is given a
 whole number, and only the sum of these numbers modulo N is looked at. A function of the release cannot reveal more than

@@ -1,4 +1,4 @@
-"""Which pairs of rows can be the worst, and the law of one summand for each (docs/theory.md 9).
+"""Which pairs of rows can be the worst, and the law of one summand for each (docs/why/theory.md 9).
 
 The blanket of a plan is what every row releases alike: ``w_j = min_u A[u, j]``, of mass gamma. For a draw Y from
 ``w / gamma`` let ``a = A[u, Y] / w_Y`` and ``b = A[v, Y] / w_Y``, both in [1, R] and of mean 1/gamma. All that a pair

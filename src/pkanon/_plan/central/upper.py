@@ -1,4 +1,4 @@
-"""Central (eps, delta) of a shuffled release, from above and from below (docs/theory.md 9).
+"""Central (eps, delta) of a shuffled release, from above and from below (docs/why/theory.md 9).
 
 Rows are randomised independently by a plan, then shuffled; the number of rows is public and neighbouring tables differ
 in one record. The upper bound is the privacy blanket of Balle, Bell, Gascon and Nissim (2019): ``delta(eps)`` is at most the
