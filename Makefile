@@ -3,12 +3,13 @@
 # make peers   estimates beside those of others      make central errors beside a trusted curator's
 # make oldest  tests with the oldest versions that pyproject.toml allows
 # make wheel-test   the wheel, installed without extras; make test does it too
+# make docs    the pages as a site, in site/
 PYTHON ?= python3
 BIN := .venv/bin
 # The package itself is linked, not copied, so editing src/ needs no new set-up.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint bench peers central clean r
+.PHONY: demo test lint docs bench peers central clean r
 
 demo: .venv/runtime
 	$(BIN)/pkanon demo
@@ -22,6 +23,12 @@ lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The site loads nothing from anywhere: open site/index.html.
+docs: .venv-docs/ready
+	rm -rf site
+	PYTHONPATH=src .venv-docs/bin/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet -d .venv-docs/doctrees docs site
+	@echo "Open site/index.html."
 
 bench: .venv/dev
 	$(BIN)/python benchmarks/speed.py
@@ -37,6 +44,11 @@ central:
 	$(PYTHON) -m venv .venv-central
 	.venv-central/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/central.txt
 	PYTHONPATH=src .venv-central/bin/python benchmarks/central.py
+
+.venv-docs/ready: requirements/docs.txt requirements/runtime.txt
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/docs.txt
+	touch $@
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -101,4 +113,4 @@ r:
 	exit 1
 
 clean:
-	rm -rf .venv .venv-peers .venv-central build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis pkanon-demo*
+	rm -rf .venv .venv-peers .venv-central .venv-docs build dist site *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis pkanon-demo*

@@ -35,7 +35,7 @@ STANDS_ALONE = {"README.md"}
 """Pages whose fences are separate beginnings: each gets a folder of its own."""
 BRINGS_ITS_OWN = {"analysing.md", "tutorial.md"}
 """Pages that make people.csv themselves."""
-SET_UP = {"git", "make", "."}
+SET_UP = {"git", "make", "pip", "."}
 """Commands that bring a reader to the point where pkanon can be run."""
 MOST_NOT_RUN = 4
 

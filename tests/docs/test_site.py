@@ -1,0 +1,58 @@
+"""The menu of the site leads to every page, once; what the site needs is there. ``make docs`` checks the rest."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+spec = importlib.util.spec_from_file_location("conf", DOCS / "conf.py")
+conf = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(conf)
+
+
+def pages():
+    return {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")}
+
+
+def listed():
+    return [page for group in conf.NAVIGATION.values() for page in group]
+
+
+def test_the_menu_lists_every_page_once():
+    decisions = {page for page in pages() if re.match(r"decisions/0", page)}
+    assert sorted(listed()) == sorted(pages() - decisions - {"index"})
+
+
+def test_a_group_of_the_menu_is_a_folder():
+    folders = {group: {page.partition("/")[0] for page in pages} for group, pages in conf.NAVIGATION.items()}
+    assert folders.pop("Why it is true") == {"why", "decisions"}
+    assert all(len(found) == 1 for found in folders.values())
+
+
+def test_the_index_of_decisions_lists_every_decision_by_its_title():
+    text = (DOCS / "decisions" / "index.md").read_text(encoding="utf-8")
+    titles = {
+        path.name: path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        for path in DOCS.glob("decisions/0*.md")
+    }
+    assert {name: title for title, name in re.findall(r"^- \[(.*)\]\((.*)\)$", text, re.MULTILINE)} == titles
+
+
+def test_pages_enter_the_menu():
+    menu = conf.sidebar("index")
+    assert all(f"\n/{page}\n" in menu for page in listed())
+    assert "0*" in conf.sidebar("decisions/index")
+    assert conf.sidebar("why/theory") == ""
+
+
+def test_what_the_site_is_made_with_is_pinned_without_addresses():
+    lines = (ROOT / "requirements" / "docs.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if not line.startswith(("#", "-r "))]
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[\w.]+", line) for line in pins)
+    assert {"sphinx", "furo", "myst-parser"} <= {line.partition("==")[0].lower() for line in pins}
+
+
+def test_nothing_of_ours_is_loaded_from_elsewhere():
+    assert not re.search(r"https?:|//[a-z]", (DOCS / "_static" / "site.css").read_text(encoding="utf-8"))
+    assert "http" not in conf.FROM_FILES
