@@ -24,8 +24,9 @@ lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The site loads nothing from anywhere: open site/index.html.
+# Reference tables first, from the code; then the site. It loads nothing from anywhere: open site/index.html.
 docs: .venv-docs/ready
+	PYTHONPATH=src .venv-docs/bin/python docs/reference/generate.py
 	rm -rf site
 	PYTHONPATH=src .venv-docs/bin/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet -d .venv-docs/doctrees docs site
 	@echo "Open site/index.html."

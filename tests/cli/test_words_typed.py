@@ -5,13 +5,11 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from pkanon._cli import EXIT_CODES, GROUPS, VERBS, run
 
-ROOT = Path(__file__).parents[2]
 SCREEN = 45
 """Lines of a terminal that somebody works in."""
 
@@ -119,16 +117,9 @@ def test_a_seed_means_the_same_everywhere(capsys, verb):
     assert "Equal seeds give equal results; seeded rows protect nobody" in text
 
 
-def test_exit_codes_are_documented_where_people_look(capsys):
+def test_the_help_lists_every_exit_code(capsys):
     listed = re.findall(r"\b(\d+) [a-z]", printed(capsys)[1].partition("Exit codes:")[2])
     assert list(map(int, listed)) == list(EXIT_CODES)
-    for page in ("docs/custodian/release.md", "docs/reference/cli.md"):
-        text = (ROOT / page).read_text(encoding="utf-8")
-        if page.endswith("release.md"):
-            rows = re.findall(r"^\| (\d+) \|", text.partition("## Exit codes")[2], re.MULTILINE)
-        else:
-            rows = re.findall(r"\b(\d+)\s[a-z]", re.search(r"Exit codes: ([^(]*)", text)[1])
-        assert list(map(int, rows)) == list(EXIT_CODES), page
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -87,7 +87,7 @@ def test_pages_cited_in_code_exist():
     [
         ("(docs/why/theory.md 2, 3 and 5)", []),
         ("c_M of docs/why/theory.md 7 for a table", []),
-        ("docs/why/theory.md 7", ["theory.md 7"]),
+        ("docs/theory.md 7", ["theory.md 7"]),
         ("docs/why/theory.md 2 and 99", ["why/theory.md 2 and 99"]),
     ],
 )

@@ -1,21 +1,40 @@
 """The reference pages are complete, and name nothing that does not exist."""
 
+import importlib
+import importlib.util
 import math
+import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import pkanon as pk
-from pkanon._cli import VERBS
+from pkanon._cli import EXIT_CODES, VERBS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "tests" / "README.md"]
 CLI = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
-_OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
 PYTHON = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+INSTALL = (ROOT / "docs" / "start" / "install.md").read_text(encoding="utf-8")
+_OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
+
+
+@pytest.fixture(scope="module")
+def generate():
+    """The script that writes the generated parts, imported from its file."""
+    found = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "reference" / "generate.py")
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(("page", "text"), [("cli.md", CLI), ("python.md", PYTHON)])
+def test_generated_parts_are_up_to_date(generate, page, text):
+    assert generate.PAGES[page](text) == text, "run: python docs/reference/generate.py"
 
 
 def help_of(*verb):
@@ -46,6 +65,12 @@ def test_every_option_of_a_verb_is_documented_and_no_other(verb):
     assert documented_options(section(verb)) == options_of(help_of(verb)) - {"-h", "--help"}
 
 
+def test_the_page_names_no_option_that_does_not_exist():
+    everywhere = set().union(*(documented_options(section(verb)) for verb in VERBS))
+    named = {option for code in re.findall(r"`(-[^`\n]*)`", CLI) for option in _OPTION.findall(code)}
+    assert named <= everywhere | {"--version", "-h", "--help"}
+
+
 def test_options_of_the_program_are_documented():
     before = CLI.partition("\n## ")[0]
     assert options_of(help_of()) == {"--version", "-h", "--help"}
@@ -57,22 +82,75 @@ def test_the_reading_of_help_texts_sees_options():
     assert options_of(text) == {"-o", "--output", "--k", "-h", "--help"}
 
 
-def test_no_verb_is_documented_that_does_not_exist():
+def test_every_verb_is_documented_and_no_other():
     assert set(re.findall(r"^## pkanon (\S+)$", CLI, re.MULTILINE)) == set(VERBS)
 
 
-@pytest.mark.parametrize("name", [*pk.__all__, *(f"experiments.{name}" for name in pk.experiments.__all__)])
+def test_a_new_verb_gets_a_place_and_a_lost_one_is_seen(generate):
+    without = re.sub(r"^## pkanon demo$.*?(?=^## )", "", CLI, flags=re.MULTILINE | re.DOTALL)
+    assert section("demo").partition("<!-- /verb -->")[0] in generate.cli_page(without)
+    with pytest.raises(SystemExit, match="no such verb"):
+        generate.cli_page(CLI + "\n## pkanon abracadabra\n")
+
+
+def test_every_exit_code_is_documented_and_no_other():
+    table = CLI.partition("\n## Exit codes\n")[2].partition("\n## ")[0]
+    assert [int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)] == list(EXIT_CODES)
+
+
+def submodules():
+    """The public submodules and what each of them offers."""
+    names = [found.name for found in pkgutil.iter_modules(pk.__path__) if not found.name.startswith("_")]
+    return {name: importlib.import_module(f"pkanon.{name}").__all__ for name in names}
+
+
+def public():
+    """Every public name, with its dots."""
+    below = [f"{module}.{name}" for module, names in submodules().items() for name in names]
+    return [*(name for name in pk.__all__ if name != "__version__" and name not in submodules()), *below]
+
+
+@pytest.mark.parametrize("name", public())
 def test_every_public_name_is_documented(name):
-    assert re.search(rf"`pk\.{re.escape(name)}`", PYTHON)
+    assert re.search(rf"^### pk\.{re.escape(name)}$|^\| `pk\.{re.escape(name)}` \|", PYTHON, re.MULTILINE)
+
+
+def test_a_name_without_a_place_is_seen(generate):
+    with pytest.raises(SystemExit, match="_errors"):
+        generate.python_page(PYTHON.replace("<!-- names _errors -->", ""))
+
+
+def exists(name):
+    """Whether a name such as plan, experiments.compare or Attribute.binned is public."""
+    first, _, member = name.partition(".")
+    known = {*public(), *submodules(), "__version__"}
+    return name in known or (first in known and first not in submodules() and hasattr(getattr(pk, first), member))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_pages_name_only_what_exists(page):
     text = page.read_text(encoding="utf-8")
     code = "\n".join([*re.findall(r"`[^`\n]+`", text), *re.findall(r"^```.*?^```$", text, re.MULTILINE | re.DOTALL)])
-    assert set(re.findall(r"\bpk\.([A-Za-z]\w*)", code)) <= set(pk.__all__)
-    assert set(re.findall(r"\bpk\.experiments\.(\w+)", code)) <= set(pk.experiments.__all__)
+    headings = re.findall(r"^### (pk\.\S+)$", text, re.MULTILINE)
+    named = re.findall(r"\bpk\.([A-Za-z]\w*(?:\.\w+)?)", "\n".join([code, *headings]))
+    assert [name for name in named if not exists(name)] == []
     assert set(re.findall(r"[`$] ?pkanon ([a-z][a-z-]*)\b", code)) <= set(VERBS)
+
+
+def test_a_name_that_does_not_exist_is_seen():
+    assert exists("plan")
+    assert exists("Attribute.binned")
+    assert not exists("abracadabra")
+    assert not exists("Attribute.abracadabra")
+
+
+def test_extras_that_messages_name_are_documented_and_exist():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    documented = set(re.findall(r"^\| `(\w+)` \|", INSTALL, re.MULTILINE))
+    sources = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "src").rglob("*.py")))
+    asked = set(re.findall(r"install pkanon\[(\w+)\]", sources))
+    assert asked
+    assert asked <= documented <= project["optional-dependencies"].keys()
 
 
 def test_schema_fields_are_documented():
