@@ -1,14 +1,18 @@
-"""How the site is built: ``make docs`` runs Sphinx with this file (docs/decisions/0007-sphinx-and-mathml.md says why).
+"""How the site is built: ``make docs`` runs Sphinx with this file (docs/decisions/0007-sphinx.md says why Sphinx).
 
-The pages are plain Markdown and read well without the site. So what only the site needs stands here: which page
-belongs where, and how a formula, written in TeX between dollars, becomes MathML that a browser draws without scripts.
+The pages are plain Markdown and read well without the site. So what only the site needs stands here, above all which
+page belongs where. formulas.py draws the formulas.
 """
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import pkanon
+
+sys.path.insert(0, str(Path(__file__).parent))  # where formulas.py is
 
 NAVIGATION = {
     "Start": ["start/install", "start/tutorial"],
@@ -31,17 +35,16 @@ version = release = pkanon.__version__
 html_title = f"pkanon {version}"
 language = "en"
 smartquotes = False  # two hyphens begin an option
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "formulas"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_dmath_allow_labels = False
 myst_heading_anchors = 3
-exclude_patterns = ["figures/*.py"]
 
 html_theme = "furo"
 html_theme_options = {"navigation_with_keys": True}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_math_renderer = "mathml"
+html_math_renderer = "drawn"
 html_copy_source = False
 html_use_index = False
 
@@ -62,21 +65,10 @@ def sidebar(docname: str) -> str:
 
 
 def setup(app: Any) -> None:
-    """Hook the two things above into Sphinx."""
-    from docutils.nodes import SkipNode
-    from docutils.utils.math import latex2mathml
+    """Hook both into Sphinx."""
 
     def add_sidebar(app: Any, docname: str, source: list[str]) -> None:
         source[0] += sidebar(docname)
 
-    def inline(writer: Any, node: Any) -> None:
-        writer.body.append(latex2mathml.tex2mathml(node.astext(), as_block=False))
-        raise SkipNode
-
-    def block(writer: Any, node: Any) -> None:
-        writer.body.append('<div class="math">' + latex2mathml.tex2mathml(node.astext(), as_block=True) + "</div>\n")
-        raise SkipNode
-
     app.connect("source-read", add_sidebar)
-    app.add_html_math_renderer("mathml", inline_renderers=(inline, None), block_renderers=(block, None))
     app.add_js_file(None, body=FROM_FILES, priority=900)

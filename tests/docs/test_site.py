@@ -4,6 +4,8 @@ import importlib.util
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 spec = importlib.util.spec_from_file_location("conf", DOCS / "conf.py")
@@ -56,3 +58,22 @@ def test_what_the_site_is_made_with_is_pinned_without_addresses():
 def test_nothing_of_ours_is_loaded_from_elsewhere():
     assert not re.search(r"https?:|//[a-z]", (DOCS / "_static" / "site.css").read_text(encoding="utf-8"))
     assert "http" not in conf.FROM_FILES
+
+
+def formulas(text):
+    """The TeX between dollars, outside code."""
+    text = re.sub(r"^```.*?^```$|`[^`\n]*`|^ {4}[^\n]*$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"\$\$(.+?)\$\$|\$([^$]+)\$", text, re.DOTALL), text.count("$")
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_formulas_are_closed_and_can_be_drawn(page):
+    found, dollars = formulas(page.read_text(encoding="utf-8"))
+    assert dollars == sum(4 if block else 2 for block, _ in found)
+    for tex in (block or inline for block, inline in found):
+        assert tex.count("{") == tex.count("}"), tex
+        assert not re.search(r"\\left|\\ |\\dots", tex), f"docs/formulas.py cannot draw {tex}"
+
+
+def test_formulas_are_seen():
+    assert formulas("a $x$ and `$ not` this\n$$ y $$") == ([("", "x"), (" y ", "")], 6)

@@ -380,10 +380,10 @@ def test_a_plan_says_what_was_asked():
 
 
 def test_negative_eigenvalues_where_they_pay(monkeypatch):
-    """(3,3,3), eps = 1, 1- and 2-way tables. Docs/why/theory.md 8 has 1973 against 4402.
+    """(3,3,3), eps = 1, 1- and 2-way tables: sum of V_M (c_M - 1) is 1936 against 4372, as docs/why/theory.md 8 says.
 
-    Sum of V_M (c_M - 1): 1935.9 against 4371.9 (with V_M c_M both are higher by 3 x 3 + 3 x 9 = 36); the second is the
-    minimum over positive eigenvalues by the certificate below, so that 4402 was a little above it.
+    (With V_M c_M both are higher by 3 x 3 + 3 x 9 = 36.) The second is the minimum over positive eigenvalues by the
+    certificate below.
     """
     schema = schema_of([3, 3, 3])
     tables = tables_of(schema.names, 2)
