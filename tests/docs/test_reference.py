@@ -183,3 +183,27 @@ def test_the_table_of_the_guarantee():
         assert share == 100 / k
         assert 0 <= epsilon - exact < 0.001
         assert 0 <= factor - math.exp(exact) < 0.1
+
+
+def test_the_answer_of_the_comparison_repeats_its_measured_tables():
+    """The table that compare.md opens with; the tables below it are written by benchmarks/comparison.py."""
+    page = (ROOT / "docs" / "results" / "compare.md").read_text(encoding="utf-8")
+
+    def measured(title, place):
+        row = page.partition(f"\n| {title} |")[2].partition("\n| embedded (synthetic) |")[2].partition("\n")[0]
+        cells = [cell.split(" / ") for cell in row.split("|") if "/" in cell]
+        return [float(cell[place].strip(" *")) for cell in cells]
+
+    def shown(line):
+        row = re.search(rf"^\| {re.escape(line)} \|(.*)$", page, re.MULTILINE)[1]
+        cells = [cell.strip(" *") for cell in row.strip("|").split("|")]
+        return [float(cell.rstrip("%")) / (100 if cell.endswith("%") else 1) for cell in cells]
+
+    generalised, randomised = 0, 3
+    tables, rows = "tables of 2 attributes, L1", "row picked"
+    assert shown("error of two-way tables, generalised (Mondrian)") == measured(tables, generalised)
+    assert shown("error of two-way tables, randomised (optimal)") == measured(tables, randomised)
+    for line, place in (("generalised", generalised), ("randomised", randomised)):
+        assert shown(f"people whose own row an adversary picks, {line}") == pytest.approx(
+            measured(rows, place), rel=1e-9
+        )
