@@ -1,7 +1,7 @@
 """How the site is built: ``make docs`` runs Sphinx with this file (docs/decisions/0007-sphinx.md says why Sphinx).
 
 The pages are plain Markdown and read well without the site. So what only the site needs stands here, above all which
-page belongs where. formulas.py draws the formulas.
+page belongs where. formulas.py draws the formulas, excerpts.py makes the search quote pages without a network.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import pkanon
 
-sys.path.insert(0, str(Path(__file__).parent))  # where formulas.py is
+sys.path.insert(0, str(Path(__file__).parent))  # where the two modules below are
 
 NAVIGATION = {
     "Start": ["start/install", "start/tutorial"],
@@ -35,7 +35,7 @@ version = release = pkanon.__version__
 html_title = f"pkanon {version}"
 language = "en"
 smartquotes = False  # two hyphens begin an option
-extensions = ["myst_parser", "formulas"]
+extensions = ["myst_parser", "formulas", "excerpts"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_dmath_allow_labels = False
 myst_heading_anchors = 3
@@ -46,10 +46,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "drawn"
 html_copy_source = False
+html_show_copyright = False
 html_use_index = False
-
-FROM_FILES = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
-"""Excerpts below search results are fetched from the pages, which browsers forbid to pages opened as files."""
 
 
 def sidebar(docname: str) -> str:
@@ -65,10 +63,9 @@ def sidebar(docname: str) -> str:
 
 
 def setup(app: Any) -> None:
-    """Hook both into Sphinx."""
+    """Add the sidebar to its pages."""
 
     def add_sidebar(app: Any, docname: str, source: list[str]) -> None:
         source[0] += sidebar(docname)
 
     app.connect("source-read", add_sidebar)
-    app.add_js_file(None, body=FROM_FILES, priority=900)

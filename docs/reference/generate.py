@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 DOCS = HERE.parent
 RETURNED = {"_estimate", "_experiments", "_release", "_results"}
 """Rooms whose objects are made by functions and methods; their constructors are nobody's business."""
-LONGEST_SIGNATURE = 100
+LONGEST_SIGNATURE = 88
 
 
 # --- what both pages share ------------------------------------------------------------------------------------------
@@ -200,9 +200,9 @@ def _wrapped(line: str) -> str:
     )
 
 
-def members(value: type) -> list[tuple[str, str]]:
+def members(value: type) -> list[str]:
     """Documented methods and properties of a class. What all blocks share is for the code that uses blocks."""
-    found: dict[str, tuple[str, str]] = {}
+    found: dict[str, str] = {}
     for base in value.__mro__:
         if not base.__module__.startswith("pkanon.") or (base is not value and "._blocks" in base.__module__):
             continue
@@ -215,8 +215,8 @@ def members(value: type) -> list[tuple[str, str]]:
             bound = not isinstance(member, staticmethod)
             shown = signature(name, inner, bound=bound).partition(" -> ")[0] if called else name
             owner = f"{value.__name__}." if isinstance(member, classmethod | staticmethod) else ""
-            found[name] = (f"`{owner}{shown}`", cell(_first_sentence(doc)))
-    return sorted(found.values(), key=lambda row: row[0].lstrip("`").lower())
+            found[name] = f"- `{owner}{shown}`: {_first_sentence(doc)}"
+    return [found[name] for name in sorted(found, key=str.lower)]
 
 
 def _first_sentence(doc: str) -> str:
@@ -239,9 +239,8 @@ def described(name: str, value: Any) -> str:
     if inspect.isclass(value) and room(name, value) in RETURNED and is_dataclass(value):
         known = [field.name for field in fields(value) if not field.name.startswith("_")]
         parts.append("\n".join(textwrap.wrap(f"Fields: {', '.join(f'`{field}`' for field in known)}.", 118)))
-    rows = members(value) if inspect.isclass(value) else []
-    if rows:
-        parts.append(table("member | meaning", rows))
+    if inspect.isclass(value):
+        parts.append("\n".join(members(value)))
     return "\n\n".join(filter(None, parts))
 
 
