@@ -1,6 +1,7 @@
 """One seed for every test that draws, and Hypothesis without chance or clock."""
 
 import pytest
+from collection import Collection
 from hypothesis import HealthCheck, settings
 
 DEFAULT_SEED = 20_220_126
@@ -17,6 +18,11 @@ settings.load_profile("pkanon")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", type=int, default=DEFAULT_SEED, help="the seed of every test that draws at random")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Collection(config))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """An agreement block written out in full: every value, every probability, by the words of docs/why/theory.md 8.
 
-Units are single attributes here; tests/exact/test_agreement_block.py has bundles too.
+Units are single attributes here; tests/exact/test_agreement_bundles.py has bundles.
 """
 
 import itertools
