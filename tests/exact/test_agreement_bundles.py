@@ -102,7 +102,7 @@ def test_eigenvalues_are_exact(block):
     for mask, value in enumerate(block.eigenvalues):
         inside = [unit.attributes[0] for bit, unit in enumerate(block.units) if mask >> bit & 1]
         assert value == eigenvalue(block, inside)
-    # and they are those of the dense matrix, as often as docs/theory.md 7 says
+    # and they are those of the dense matrix, as often as docs/why/theory.md 7 says
     expected = [
         float(value)
         for mask, value in enumerate(block.eigenvalues)

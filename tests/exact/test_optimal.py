@@ -1,4 +1,4 @@
-"""Optimal designs (docs/theory.md 8): how good they are, and what they promise, from their integers.
+"""Optimal designs (docs/why/theory.md 8): how good they are, and what they promise, from their integers.
 
 The objective is computed here, from predictions of every table of the workload: V_M (c_M - 1), times a weight.
 """

@@ -103,7 +103,7 @@ def test_no_mechanism_of_the_same_signs_is_better(sizes, epsilon, workload, floo
 
 @pytest.mark.parametrize(("sizes", "epsilon", "workload"), CONVEX[:4])
 def test_a_general_optimiser_finds_nothing_better(sizes, epsilon, workload, seed):
-    """Over mechanisms with the signs that are tried; other signs can be better still, which docs/theory.md 8 leaves open."""
+    """Over mechanisms with the signs that are tried; other signs can be better still, which docs/why/theory.md 8 leaves open."""
     problem = problem_of(sizes, epsilon, workload)
     best = problem.objective(optimal.solve(problem))
     draw = np.random.default_rng(seed)
