@@ -60,29 +60,17 @@ def test_every_public_name_exists_and_says_what_it_is(name):
 
 
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(named(name))]
-IN_PROSE = {
-    *("check", "compose", "demo_schema", "demo_table", "draft_schema", "epsilon_of", "k_of", "open_release", "plan"),
-    *("read_plan", "read_schema", "release", "rho_from_both", "rho_from_epsilon", "rho_from_k", "save_chart"),
-    *("experiments.compare", "experiments.reproduce"),
-}
-"""Functions whose parameters are described in running text, without an example."""
-LISTED = [name for name in FUNCTIONS if name not in IN_PROSE]
 
 
-def test_functions_are_described_in_one_of_two_ways():
-    assert set(FUNCTIONS) >= IN_PROSE
-    assert [name for name in IN_PROSE if ">>>" in named(name).__doc__] == []
-
-
-@pytest.mark.parametrize("name", LISTED)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_parameters_are_listed(name):
     assert unnamed_parameters(named(name)) == []
 
 
-@pytest.mark.parametrize("name", LISTED)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_examples_run(name):
     runner = doctest.DocTestRunner(verbose=False)
-    (example,) = doctest.DocTestFinder(recurse=False).find(named(name), name)
+    (example,) = doctest.DocTestFinder(recurse=False).find(named(name), name, globs={})
     assert example.examples
     assert runner.run(example).failed == 0
 

@@ -19,12 +19,26 @@ if TYPE_CHECKING:
 
 
 def demo_schema() -> Schema:
-    """The schema of the embedded table."""
+    """The schema of the embedded table.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> pk.demo_schema().names
+    ('sex', 'age', 'income', 'worked_1989', 'worked_last_week', 'education', 'travel_time')
+    """
     return parse(files(__package__).joinpath("census.toml").read_text(encoding="utf-8"), "the demo schema")
 
 
 def demo_table() -> pl.DataFrame:
-    """The embedded table: one row per (synthetic) person."""
+    """The embedded table: one row per (synthetic) person.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> pk.demo_table().shape
+    (2458285, 7)
+    """
     import polars as pl
 
     from .._frames import decode

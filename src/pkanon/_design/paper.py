@@ -42,7 +42,23 @@ def _expit(x: float) -> float:
 
 
 def rho_from_k(k: Number, records: int, sizes: Sequence[int]) -> float:
-    """Algorithm 1: the largest rho for all attributes with Pk-anonymity for ``records`` records."""
+    """Algorithm 1: the largest rho for all attributes with Pk-anonymity for ``records`` records.
+
+    Parameters
+    ----------
+    k
+        The k to reach, from 1 to ``records``.
+    records
+        The number of rows.
+    sizes
+        How many values each attribute has.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> round(pk.rho_from_k(100, records=100_000, sizes=[2, 18]), 4)
+    0.4075
+    """
     target = Target.of(records, k, epsilon=1.0)  # an epsilon, so that k = 1 is a question with an answer
     if target.k == 1:
         _check_sizes(sizes)
@@ -51,12 +67,44 @@ def rho_from_k(k: Number, records: int, sizes: Sequence[int]) -> float:
 
 
 def rho_from_epsilon(epsilon: Number, sizes: Sequence[int]) -> float:
-    """Algorithm 2: the largest rho for all attributes with epsilon-differential privacy."""
+    """Algorithm 2: the largest rho for all attributes with epsilon-differential privacy.
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon to keep to.
+    sizes
+        How many values each attribute has.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> round(pk.rho_from_epsilon(3.5, sizes=[2, 18]), 4)
+    0.4141
+    """
     return _rho(Target.of(1, None, epsilon), sizes)
 
 
 def rho_from_both(k: Number, epsilon: Number, records: int, sizes: Sequence[int]) -> float:
-    """Algorithm 3: the smaller of the two."""
+    """Algorithm 3: the smaller rho of :func:`rho_from_k` and :func:`rho_from_epsilon`.
+
+    Parameters
+    ----------
+    k
+        The k to reach, from 1 to ``records``.
+    epsilon
+        The epsilon to keep to.
+    records
+        The number of rows.
+    sizes
+        How many values each attribute has.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> round(pk.rho_from_both(100, 3.5, records=100_000, sizes=[2, 18]), 4)  # k is the stricter one here
+    0.4075
+    """
     return min(rho_from_k(k, records, sizes), rho_from_epsilon(epsilon, sizes))
 
 

@@ -47,19 +47,43 @@ def plan(
 ) -> Plan:
     """The plan that meets a target, made without any data.
 
-    ``records`` is the number of rows to be released; with ``hide_count`` it is a public lower bound on it, and epsilon
-    then bounds the stronger promise that includes whether a person is in the table at all. ``central_epsilon`` with
-    ``delta`` (1/(10 records) by default) asks for the differential privacy of the shuffled release as a whole, which is
-    far below epsilon. The tightest of all targets binds.
+    The tightest of all targets binds. Refused: a target that no plan can meet, with the nearest one that can be met.
 
-    ``design`` is ``optimal`` (the least error for the ``workload``), ``equal-rho`` (one rho for all attributes, the
-    paper), ``equal-epsilon`` (the same share of the budget for each) or ``joint`` (all attributes one unit).
-    ``workload``: every table of up to so many attributes, "full", or a list of tables, also with weights; ``weighting``:
-    "relative" to what each table could reach alone, or "absolute"; ``floor``: no table of up to so many attributes is
-    worse than in the paper's design with the same epsilon, "all" tables, None, or tables with their least eigenvalue.
+    Parameters
+    ----------
+    schema
+        The table to be released.
+    records
+        The number of rows to be released; with ``hide_count`` a public lower bound on it.
+    k, epsilon
+        The privacy target, one of them or both. With ``hide_count`` epsilon bounds the stronger promise that includes
+        whether a person is in the table at all.
+    central_epsilon, delta
+        The differential privacy of the shuffled release as a whole, which is far below epsilon; ``delta`` is
+        1/(10 records) by default.
+    design
+        ``optimal`` (the least error for the ``workload``), ``equal-rho`` (one rho for all attributes, the paper),
+        ``equal-epsilon`` (the same share of the budget for each) or ``joint`` (all attributes one unit).
+    workload
+        What an optimal design serves: a number, for every table of up to that many attributes; "full", for the table of
+        all attributes; or a list of tables, also with weights.
+    weighting
+        How tables count: "relative" to what each could reach alone, or "absolute".
+    floor
+        Which tables must not be worse than in the paper's design with the same epsilon: a number, for every table of up
+        to that many attributes; "all"; None; or tables with their least eigenvalue.
+    matrices
+        Transition matrices of single attributes, by name; the design divides what is left of the budget among the
+        others. With matrices for all attributes k and epsilon may be left out.
+    hide_count
+        Hide the record count with two-sided geometric noise: its ratio p, such as "9/10".
 
-    ``matrices`` fixes the transition matrix of single attributes; the design divides what is left of the budget among
-    the others. With matrices for all attributes k and epsilon may be left out.
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("rooms", 1, 5)])
+    >>> pk.plan(schema, records=1_000, k=20)
+    <Plan for 1,000 records of 2 attributes: k = 20, epsilon = 1.9812>
     """
     if not isinstance(schema, Schema):
         raise SchemaError(

@@ -45,7 +45,22 @@ class Composition:
 def compose(plans: Sequence[Plan], *, linked: bool = False) -> Composition:
     """k and eps of releasing the same table once with each plan.
 
-    ``linked`` says that rows of different releases can be joined.
+    eps adds up. Where rows cannot be joined, the smallest k counts.
+
+    Parameters
+    ----------
+    plans
+        The plans of the releases; a plan that is used twice is listed twice.
+    linked
+        Whether rows of different releases can be joined, by their order or by an id; k is then far lower.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
+    >>> twice = pk.compose([plan, plan])
+    >>> twice.k_text, twice.epsilon_text
+    ('20', '3.9624')
     """
     if not plans:
         raise InputError("Give at least one plan.")

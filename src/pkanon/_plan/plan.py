@@ -291,7 +291,26 @@ def _without_approx(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_plan(path: str | Path) -> Plan:
-    """The plan in a ``plan.json`` file."""
+    """The plan in a ``plan.json`` file.
+
+    Refused: a file that this version does not understand to the last key.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pkanon as pk
+    >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plan.save(Path(folder, "plan.json"))
+    ...     pk.read_plan(Path(folder, "plan.json")) == plan
+    True
+    """
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:

@@ -106,7 +106,27 @@ def hidden_count_ratio(p: Fraction, at_least: int) -> Fraction:
 
 
 def k_of(matrices: Sequence[ArrayLike], records: int) -> float:
-    """k of PRAM with these transition matrices, one per attribute, on ``records`` rows (Theorem 2)."""
+    """k of PRAM with these transition matrices, one per attribute (Theorem 2).
+
+    Parameters
+    ----------
+    matrices
+        Square matrices: ``matrix[u][v]`` is the probability that value u is released as v.
+    records
+        The number of rows.
+
+    Returns
+    -------
+    float
+        k, rounded down.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> matrix = [[0.75, 0.25], [0.25, 0.75]]
+    >>> pk.k_of([matrix], 1_000)  # 1 + 999 (0.25 / 0.75)^2
+    112.0
+    """
     if records < 1:
         raise TargetError(f"records = {records}: a table has at least one record.")
     ratio = math.prod((anonymity_ratio(entries) for entries in _entries(matrices)), start=Fraction(1))
@@ -114,7 +134,24 @@ def k_of(matrices: Sequence[ArrayLike], records: int) -> float:
 
 
 def epsilon_of(matrices: Sequence[ArrayLike]) -> float:
-    """eps of PRAM with these transition matrices, one per attribute (docs/why/theory.md 3)."""
+    """eps of PRAM with these transition matrices, one per attribute (docs/why/theory.md 3).
+
+    Parameters
+    ----------
+    matrices
+        Square matrices: ``matrix[u][v]`` is the probability that value u is released as v.
+
+    Returns
+    -------
+    float
+        eps, rounded up; infinite if a released value rules out some true values.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> round(pk.epsilon_of([[[0.75, 0.25], [0.25, 0.75]]]), 4)  # log(0.75 / 0.25)
+    1.0986
+    """
     total = Fraction(1)
     for entries in _entries(matrices):
         sums = [sum(map(Fraction, row), start=Fraction(0)) for row in entries.tolist()]  # 1, but for the last bits

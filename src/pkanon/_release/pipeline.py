@@ -45,12 +45,45 @@ def release(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Release:
-    """Randomise and shuffle ``table`` according to ``plan``.
+    """Randomise and shuffle a table according to a plan.
 
-    ``table`` is a polars, pandas or pyarrow table, a duckdb relation, or the path of a CSV or Parquet
-    file. ``randomness=Seeded(7)`` makes a release that claims nothing, for tests and teaching.
-    ``allow_fewer`` accepts fewer rows than planned (k is then lower), ``allow_pass`` columns that are
-    released as they are, ``data_dependent`` matrices that were computed from the table.
+    Refused: whatever does not fit the schema, a table of one row, and what only the switches below accept.
+
+    Parameters
+    ----------
+    table
+        A polars, pandas or pyarrow table, a duckdb relation, or the path of a CSV or Parquet file.
+    plan
+        What to do, from :func:`plan` or :func:`read_plan`.
+    randomness
+        Where the key comes from: the operating system by default. ``Seeded(7)`` makes a release that claims nothing,
+        for tests and teaching.
+    allow_fewer
+        Accept fewer rows than planned; k is then lower.
+    allow_pass
+        Accept columns that are released as they are; they void the guarantee.
+    data_dependent
+        Accept matrices that were computed from the table; they void the guarantee.
+    text
+        Delimiter and encoding, if the table is a text file.
+    threads
+        How many threads to use; chosen by the number of rows if not set. The result does not depend on it.
+    progress
+        Called with the name of a step and the share of it that is done.
+
+    Returns
+    -------
+    Release
+        Rows, plan and certificate; its ``table`` is of the kind that came in, polars for a path.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"sex": ["F", "M"] * 500})
+    >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
+    >>> pk.release(people, plan)
+    <Release of 1,000 rows of 1 attribute: k = 20, epsilon = 1.9812>
     """
     progress = progress or quiet
     chosen = randomness or System()
@@ -109,8 +142,33 @@ def check(
 ) -> dict[str, float]:
     """Raise what :func:`release` would raise with the same arguments; release nothing.
 
-    Returns about which share of the rows would be taken as ``other``, per attribute, in whole percents
-    rounded up; nothing if the plan hides the record count.
+    Parameters
+    ----------
+    table
+        A polars, pandas or pyarrow table, a duckdb relation, or the path of a CSV or Parquet file.
+    plan
+        The plan it is to be released with.
+    allow_fewer, allow_pass, data_dependent
+        What to accept, as in :func:`release`.
+    text
+        Delimiter and encoding, if the table is a text file.
+    progress
+        Called with the name of a step and the share of it that is done.
+
+    Returns
+    -------
+    dict
+        About which share of the rows would be taken as ``other``, per attribute, in whole percents rounded up; nothing
+        if the plan hides the record count.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> schema = pk.Schema([pk.Attribute("job", ["farmer", "nurse"], other="other")])
+    >>> plan = pk.plan(schema, records=4, k=2)
+    >>> pk.check(pl.DataFrame({"job": ["nurse", "farmer", "pilot", "nurse"]}), plan)
+    {'job': 0.25}
     """
     progress = progress or quiet
     _refuse_plan(plan, allow_pass=allow_pass, data_dependent=data_dependent)

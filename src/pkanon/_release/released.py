@@ -180,7 +180,28 @@ class Release:
 
 
 def open_release(path: str | Path) -> Release:
-    """The release in a folder, or in a Parquet file that was taken out of one."""
+    """The release in a folder, or in a Parquet file that was taken out of one.
+
+    Refused: a plan or certificate that is damaged, and a certificate that claims something else than its plan supports.
+
+    Parameters
+    ----------
+    path
+        The folder, or the Parquet file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
+    >>> release = pk.release(pl.DataFrame({"sex": ["F", "M"] * 500}), plan)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     release.save(Path(folder, "out"))
+    ...     pk.open_release(Path(folder, "out"))
+    <Release of 1,000 rows of 1 attribute: k = 20, epsilon = 1.9812>
+    """
     data, plan, certificate = read_folder(path)
     encoded = encode_released(data, plan.schema)
     if encoded.rows != certificate.rows:

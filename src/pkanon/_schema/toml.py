@@ -40,7 +40,27 @@ _BUNDLE = ("attributes", "forbid")
 
 
 def read_schema(path: str | Path) -> Schema:
-    """The schema in a TOML file."""
+    """The schema in a TOML file.
+
+    Refused: unknown keys, and attributes or bundles that cannot be used.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pkanon as pk
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.toml")
+    ...     _ = file.write_text('attributes.sex.values = ["F", "M"]')
+    ...     schema = pk.read_schema(file)
+    >>> schema.names
+    ('sex',)
+    """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:

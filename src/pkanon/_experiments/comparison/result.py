@@ -154,12 +154,47 @@ def compare(
 ) -> Comparison:
     """Publish a table by randomisation and by classical k-anonymisation (Mondrian) at the same k, and compare.
 
-    ``table`` with its ``schema`` (a Schema, or the path of a file), or None for the embedded synthetic table. ``target``: the
-    attribute that an adversary guesses and a classifier learns (income of the embedded table, else the last one).
-    ``workload``: what the optimal design is made for, tables of up to so many attributes or "full".
-    ``ks``: 2, 5, 10, 50, 100 and 1000, or three of them if ``quick``. ``releases`` of each randomised point: 4, or 1 if
-    ``quick``. ``folder``: also save there. Bundles count as single attributes, and columns that are not randomised are left out.
+    Bundles count as single attributes, and columns that are not randomised are left out.
     Every release is seeded, so nothing here protects anybody: use data that may be seen.
+
+    Parameters
+    ----------
+    table
+        A data frame or the path of a file; the embedded synthetic table by default.
+    schema
+        Its schema, or the path of a file with it; needed with ``table``.
+    ks
+        The k to compare at: 2, 5, 10, 50, 100 and 1000 by default, or three of them if ``quick``.
+    seed
+        Every random draw follows from it.
+    releases
+        How often each randomised point is released: 4 times by default, or once if ``quick``.
+    queries
+        How many random queries are asked.
+    target
+        The attribute that an adversary guesses and a classifier learns; by default income of the embedded table, else
+        the last one.
+    workload
+        What the optimal design serves: tables of up to this many attributes, or "full".
+    quick
+        Fewer k and fewer releases.
+    folder
+        Where to save figures and a page; nothing is saved by default.
+    text
+        Delimiter and encoding, if the table is a text file.
+    progress
+        Called with the name of a step and the share of it that is done.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"sex": ["F", "M"] * 500, "rooms": [1, 2, 2, 3, 4] * 200})
+    >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("rooms", 1, 5)])
+    >>> comparison = pk.experiments.compare(people, schema, ks=[5], queries=20, quick=True)
+    >>> linkage = comparison.to_polars().filter(measure="linkage")  # the share of people whose row is picked
+    >>> bool((linkage["value"] <= 1 / 5).all())
+    True
     """
     progress = progress or quiet
     check_seed(seed)

@@ -66,7 +66,28 @@ class Draft:
 
 
 def draft_schema(table: object, *, text: TextFormat = PLAIN, progress: Progress | None = None) -> Draft:
-    """A schema that fits the table, marked as drafted, and what was done to each column."""
+    """A schema that fits the table, marked as drafted, and what was done to each column.
+
+    Its values were read off the data: a release made with it claims nothing until somebody has confirmed that they are
+    public knowledge.
+
+    Parameters
+    ----------
+    table
+        A data frame, or the path of a CSV or Parquet file.
+    text
+        Delimiter and encoding, if the table is a text file.
+    progress
+        Called with the name of a step and the share of it that is done.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> draft = pk.draft_schema(pl.DataFrame({"sex": ["F", "M", "M"], "rooms": [1, 2, 2]}))
+    >>> draft.notes
+    ('sex: 2 different texts: listed', 'rooms: 2 different whole numbers: a range')
+    """
     source = open_source(table, text)
     check_header(source, ())
     _refuse_values_as_names(source)

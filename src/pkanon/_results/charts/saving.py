@@ -20,7 +20,27 @@ _MENU = {"actions": {"export": True, "source": False, "compiled": False, "editor
 
 
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
-    """Write a chart to a file that does not exist yet; its ending says what is written."""
+    """Write a chart to a file that does not exist yet.
+
+    Parameters
+    ----------
+    chart
+        An Altair chart, such as those of ``estimate.chart()`` and ``costs.chart()``.
+    path
+        Where to write it. Its ending, .png, .svg, .html or .json, says what is written; an HTML file loads nothing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pkanon as pk
+    >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"])])
+    >>> costs = pk.tradeoff(schema, records=1_000, k=20, designs=["equal-rho"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pk.save_chart(costs.chart(), Path(folder, "costs.png"))
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['costs.png']
+    """
     place = Path(path)
     check_chart_file(place)  # before the chart is drawn, which takes a while
     write_new(place, _content(chart, place.suffix.lower()))
