@@ -4,10 +4,13 @@ import ast
 import doctest
 import importlib
 import inspect
+import re
 import subprocess
 import sys
 from dataclasses import dataclass, is_dataclass
+from functools import cached_property
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
@@ -27,12 +30,32 @@ def named(name):
     return value
 
 
-def faults(value):
-    """What is missing in the description of a public name. A dataclass without one gets its signature from Python."""
+KINDS = (FunctionType, classmethod, staticmethod, property, cached_property)
+"""Methods and properties, as a class holds them."""
+
+
+def description(value):
+    """The text that a function or class has itself. A dataclass without one gets its signature from Python."""
     text = value.__dict__.get("__doc__") if inspect.isclass(value) else value.__doc__
-    if not text or (is_dataclass(value) and text.startswith(f"{value.__name__}(")):
+    generated = is_dataclass(value) and (text or "").startswith(f"{value.__name__}(")
+    return "" if text is None or generated else inspect.cleandoc(text)
+
+
+def members(value):
+    """The public methods and properties of a class by name, and the text of each: its own, or else that of a base."""
+    texts = {}
+    for base in reversed(value.__mro__):
+        for name, member in vars(base).items():
+            if not name.startswith("_") and isinstance(member, KINDS) and base.__module__.startswith("pkanon"):
+                texts[name] = inspect.cleandoc(member.__doc__) if member.__doc__ else texts.get(name, "")
+    return texts
+
+
+def faults(text):
+    """What is missing in a description."""
+    if not text:
         return ["has no description"]
-    first, *others = inspect.cleandoc(text).splitlines()
+    first, *others = text.splitlines()
     found = []
     if not first.strip().endswith("."):
         found.append("does not begin with a sentence on one line")
@@ -41,41 +64,83 @@ def faults(value):
     return found
 
 
-def unnamed_parameters(function):
-    """The parameters of a function that its description does not list."""
-    described = inspect.getdoc(function) or ""
-    listed = described.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
-    names = {
+def listed(text, section="Parameters"):
+    """The names in one section of a description."""
+    lines = text.partition(f"{section}\n{'-' * len(section)}\n")[2].partition("\n\n")[0].splitlines()
+    return {
         name.strip().lstrip("*")
-        for line in listed.splitlines()
+        for line in lines
         if not line.startswith(" ")
         for name in line.partition(" :")[0].split(",")
     }
-    return [name for name in inspect.signature(function).parameters if name not in names]
+
+
+def mentioned(text):
+    """The names that a description lists, or writes as code in a sentence."""
+    return listed(text) | {name.lstrip("*") for name in re.findall(r"``(\*{0,2}\w+)``", text)}
+
+
+def parameters(value):
+    """The names of the parameters that a caller gives; private fields of a dataclass are not for callers."""
+    return [name for name in inspect.signature(value).parameters if name != "self" and not name.startswith("_")]
+
+
+def failures(text, name):
+    """How many examples there are in a description, and how many of them fail; each text stands for itself."""
+    examples = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
+    return len(examples.examples), doctest.DocTestRunner(verbose=False).run(examples).failed
+
+
+FUNCTIONS = [name for name in NAMES if inspect.isfunction(named(name))]
+CLASSES = [name for name in NAMES if inspect.isclass(named(name)) and not issubclass(named(name), Exception)]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_public_name_exists_and_says_what_it_is(name):
-    assert faults(named(name)) == []
+    assert faults(description(named(name))) == []
 
 
-FUNCTIONS = [name for name in NAMES if inspect.isfunction(named(name))]
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_parameters_are_listed(name):
-    assert unnamed_parameters(named(name)) == []
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_method_and_property_says_what_it_is(name):
+    assert {member: faults(text) for member, text in members(named(name)).items() if faults(text)} == {}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
+def test_parameters_of_functions_are_listed(name):
+    value = named(name)
+    assert set(parameters(value)) == listed(description(value))
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_fields_of_classes_are_listed(name):
+    value = named(name)
+    text = description(value)
+    assert set(parameters(value)) == listed(text) | listed(text, "Attributes")
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_parameters_of_methods_are_named(name):
+    value = named(name)
+    for member, text in members(value).items():
+        method = getattr(value, member)
+        if callable(method):
+            assert listed(text) <= set(parameters(method)) <= mentioned(text), member
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES])
 def test_examples_run(name):
-    runner = doctest.DocTestRunner(verbose=False)
-    (example,) = doctest.DocTestFinder(recurse=False).find(named(name), name, globs={})
-    assert example.examples
-    assert runner.run(example).failed == 0
+    count, failed = failures(description(named(name)), name)
+    assert count > 0
+    assert failed == 0
 
 
-def test_the_reading_of_descriptions_sees_faults():
+@pytest.mark.parametrize("name", CLASSES)
+def test_examples_of_methods_run(name):
+    texts = {member: text for member, text in members(named(name)).items() if ">>>" in text}
+    assert [member for member, text in texts.items() if failures(text, f"{name}.{member}")[1]] == []
+
+
+def test_the_reading_of_descriptions_sees_faults(capsys):
     @dataclass(frozen=True)
     class Silent:
         value: int
@@ -98,15 +163,28 @@ def test_the_reading_of_descriptions_sees_faults():
         *b : int
             Many.
 
-        d is not listed.
+        d is not listed, ``e`` and ``*f`` are mentioned.
+
+        >>> 1 + 1
+        3
         """
 
-    assert faults(Silent) == ["has no description"]
-    assert faults(Heir) == ["has no description"]  # it has one of its own, or none
-    assert faults(mute) == ["has no description"]
-    assert len(faults(wordy)) == 2
-    assert unnamed_parameters(wordy) == ["d"]
-    assert unnamed_parameters(mute) == ["a"]
+    assert faults(description(Silent)) == ["has no description"]
+    assert faults(description(Heir)) == ["has no description"]  # it has one of its own, or none
+    assert faults(description(mute)) == ["has no description"]
+    assert len(faults(description(wordy))) == 2
+    assert parameters(wordy) == ["a", "b", "c", "d"]
+    assert listed(description(wordy)) == {"a", "b", "c"}
+    assert mentioned(description(wordy)) == {"a", "b", "c", "e", "f"}
+    assert listed(description(mute)) == set()
+    assert failures(description(wordy), "wordy") == (1, 1)
+    assert "Expected:" in capsys.readouterr().out
+
+
+def test_the_members_of_a_class_are_all_seen():
+    assert members(pk.Retention)["draws"] == members(pk.Matrix)["draws"] != ""  # from the base of both
+    assert {"binned", "size", "missing_code"} <= members(pk.Attribute).keys()  # class method, kept and plain property
+    assert members(pk.DataError).keys() == set()  # nothing of Python's own
 
 
 def test_nothing_else_is_public():

@@ -37,7 +37,25 @@ _LOOKUP_BITS = 12
 
 @dataclass(frozen=True)
 class Agreement(Block):
-    """Units that survive in sets: ``sets[mask]`` of the ``2^width`` words keep exactly the units in the mask."""
+    """Several units of which a random set keeps its values; each of the others gets a different value.
+
+    Parameters
+    ----------
+    units
+        The units that are randomised together, 12 at most.
+    sets
+        ``sets[mask]`` of the ``2^width`` equally likely words keep exactly the units in the mask; bit i is unit i.
+    width
+        The bits of a word: 16, 32 or 64.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> units = pk.Unit(("sex",), (2,)), pk.Unit(("job",), (3,))
+    >>> block = pk.Agreement(units, sets=(2**13, 2**13, 2**13, 5 * 2**13), width=16)  # both survive in 5 of 8 rows
+    >>> block.rho("sex")  # 3/4 of the rows keep it, 1/4 do not
+    0.5
+    """
 
     units: tuple[Unit, ...]
     sets: tuple[int, ...] = field(repr=False)

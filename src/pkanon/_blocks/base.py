@@ -62,7 +62,7 @@ class Block(ABC):
 
     @abstractmethod
     def apply(self, columns: Sequence[Codes], words: Words) -> list[Codes]:
-        """Randomised codes, one column per unit. Pure: all randomness comes from ``words``."""
+        """Randomised codes, one column per unit, from ``columns``. Pure: all randomness comes from ``words``."""
 
     @property
     @abstractmethod
@@ -89,7 +89,7 @@ class Block(ABC):
         return True
 
     def mixture(self, attributes: Sequence[str]) -> tuple[float, NDArray[np.float64]] | None:
-        """(rho, w) if a cell of these attributes is kept with probability rho and else drawn from w, whatever it was.
+        """(rho, w) if a cell of ``attributes`` is kept with probability rho and else drawn from w, whatever it was.
 
         One axis of w per attribute. None if the block is no such mixture, or is not known to be one.
         """
@@ -97,11 +97,11 @@ class Block(ABC):
 
     @abstractmethod
     def rho(self, attribute: str) -> float | None:
-        """The eigenvalue on functions of this attribute alone; None if the block is not value-symmetric."""
+        """The eigenvalue on functions of ``attribute`` alone; None if the block is not value-symmetric."""
 
     @abstractmethod
     def error_factor(self, attributes: Sequence[str]) -> float:
-        """c_M of docs/why/theory.md 7 for a table of these attributes, which must be the block's own.
+        """c_M of docs/why/theory.md 7 for a table of ``attributes``, which must be the block's own.
 
         Exact for every data set if :meth:`error_is_exact`, else the largest over all data sets.
         Infinite when the table cannot be reconstructed.
@@ -109,33 +109,34 @@ class Block(ABC):
 
     @abstractmethod
     def error_is_exact(self, attributes: Sequence[str]) -> bool:
-        """Whether :meth:`error_factor` holds for every data set, or is an upper bound."""
+        """Whether :meth:`error_factor` of ``attributes`` holds for every data set, or is an upper bound."""
 
     @abstractmethod
     def forward(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
-        """A^T counts along the block's axes."""
+        """A^T ``counts`` along the block's ``axes``, written to ``out`` if there is one."""
 
     @abstractmethod
     def forward_transpose(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
-        """A counts along the block's axes."""
+        """A ``counts`` along the block's ``axes``, written to ``out`` if there is one."""
 
     @abstractmethod
     def inverse(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
-        """B^T counts along the block's axes."""
+        """B^T ``counts`` along the block's ``axes``, written to ``out`` if there is one."""
 
     @abstractmethod
     def inverse_transpose(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
-        """B counts along the block's axes."""
+        """B ``counts`` along the block's ``axes``, written to ``out`` if there is one."""
 
     @abstractmethod
     def product_inverse(self, counts: Counts, axes: Axes, *kept: Collection[str]) -> Counts:
         """``sum_v counts_v prod_i B_i[v, j]``, B_i the inverse on the marginal of the attributes ``kept[i]``.
 
-        Where the attributes of no factor include an axis, the result is the same all along it.
+        ``counts`` has its attributes at ``axes``. Where the attributes of no factor in ``kept`` include an axis, the
+        result is the same all along it.
         """
 
     def inverse_diagonal(self, attributes: Sequence[str]) -> NDArray[np.float64]:
-        """B[j, j] of each cell of a table of these attributes, one axis each.
+        """B[j, j] of each cell of a table of ``attributes``, one axis each.
 
         This and :meth:`own_moment` are right for blocks that treat all values alike.
         """
@@ -143,7 +144,10 @@ class Block(ABC):
         return np.full(first.shape, self.inverse(first, axes).flat[0])
 
     def own_moment(self, attributes: Sequence[str], power: int) -> NDArray[np.float64]:
-        """``sum_v A[j, v] B[v, j]^power``: what a person in cell j adds to a moment of the estimate of j."""
+        """``sum_v A[j, v] B[v, j]^power``: what a person in cell j adds to a moment of the estimate of j.
+
+        One axis per attribute of ``attributes``; ``power`` is the order of the moment.
+        """
         first, axes = self._first_cell(attributes)
         moved = self.product_inverse(self.forward(first, axes), axes, *[attributes] * power)
         return np.full(first.shape, moved.flat[0])
@@ -165,7 +169,7 @@ class Block(ABC):
     @classmethod
     @abstractmethod
     def from_json(cls, data: Mapping[str, Any], units: Sequence[Unit]) -> Block:
-        """The inverse of :meth:`to_json`; unknown keys are refused."""
+        """The block in ``data``, the inverse of :meth:`to_json` with the same ``units``; unknown keys are refused."""
 
     @property
     def attributes(self) -> tuple[str, ...]:

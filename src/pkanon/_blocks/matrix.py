@@ -32,8 +32,22 @@ SINGULAR = 1e12
 class TransitionMatrix:
     """Transition probabilities as somebody wrote them down; a plan rounds them to integers.
 
-    ``rows[u][v]`` is the probability that value u is released as v. ``data_dependent`` must be true
-    if the matrix was computed from the private table; that voids every guarantee (docs/why/theory.md 6).
+    Refused: rows that do not sum to 1, and entries that are no probabilities.
+
+    Parameters
+    ----------
+    rows
+        ``rows[u][v]`` is the probability that value u is released as v.
+    data_dependent
+        Must be true if the matrix was computed from the private table; that voids every guarantee (docs/why/theory.md 6).
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"])])
+    >>> plan = pk.plan(schema, records=1_000, matrices={"sex": pk.TransitionMatrix([[0.75, 0.25], [0.25, 0.75]])})
+    >>> plan.k_text, plan.epsilon_text
+    ('112', '1.0987')
     """
 
     rows: tuple[tuple[float, ...], ...]
@@ -72,7 +86,10 @@ class TransitionMatrix:
         return cls(rho * np.eye(len(shares)) + (1 - rho) * shares, data_dependent=not public)
 
     def to_block(self, unit: Unit, width: int) -> Matrix:
-        """The matrix on ``unit``, rounded to integers: zeros stay zero, the rest stays positive."""
+        """The matrix on ``unit``, rounded to integers: zeros stay zero, the rest stays positive.
+
+        Each row sums to ``2^width``; ``width`` is the bits of a word.
+        """
         if len(self.rows) != unit.size:
             raise PlanError(f"The matrix for {unit} has {len(self.rows)} rows; {unit.size} are needed.")
         rows = tuple(_round_row(row, 2**width) for row in self.rows)
@@ -97,7 +114,26 @@ def _round_row(row: Sequence[float], total: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Matrix(Block):
-    """A transition matrix on ``unit``, each row counted in ``2^width`` words."""
+    """Any transition matrix on one unit, each row counted in words.
+
+    Parameters
+    ----------
+    unit
+        The unit that is randomised.
+    rows
+        ``rows[u][v]`` of the ``2^width`` equally likely words lead from value u to v.
+    width
+        The bits of a word: 16, 32 or 64.
+    computed_from_data
+        Whether the matrix was computed from the private table, which voids every guarantee.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> block = pk.Matrix(pk.Unit(("sex",), (2,)), rows=((3 * 2**14, 2**14), (2**14, 3 * 2**14)), width=16)
+    >>> block.epsilon_ratio  # e^eps, exactly
+    Fraction(3, 1)
+    """
 
     unit: Unit
     rows: tuple[tuple[int, ...], ...] = field(repr=False)
@@ -118,6 +154,7 @@ class Matrix(Block):
 
     @property
     def units(self) -> tuple[Unit, ...]:  # type: ignore[override]  # a frozen field elsewhere, derived here
+        """The unit, as a tuple of one."""
         return (self.unit,)
 
     @property

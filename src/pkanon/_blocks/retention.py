@@ -31,7 +31,24 @@ from .base import Axes, Block, Counts, Words, check_keys, check_width, unit_at, 
 
 @dataclass(frozen=True)
 class Retention(Block):
-    """Retention-replacement on ``unit``; ``replace`` of the ``2^width`` words lead to each value."""
+    """Retention-replacement: keep the value, or replace it by a uniform draw from all values.
+
+    Parameters
+    ----------
+    unit
+        The unit that is randomised.
+    replace
+        How many of the ``2^width`` equally likely words lead to each replacement value.
+    width
+        The bits of a word: 16, 32 or 64.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> block = pk.Retention(pk.Unit(("sex",), (2,)), replace=2**30)
+    >>> block.exact_rho  # 1 - 2 * 2^30 / 2^32
+    Fraction(1, 2)
+    """
 
     unit: Unit
     replace: int
@@ -48,6 +65,7 @@ class Retention(Block):
 
     @property
     def units(self) -> tuple[Unit, ...]:  # type: ignore[override]  # a frozen field elsewhere, derived here
+        """The unit, as a tuple of one."""
         return (self.unit,)
 
     @property

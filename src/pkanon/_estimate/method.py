@@ -13,10 +13,27 @@ from .channel import Channel
 
 @dataclass(frozen=True)
 class Convergence:
-    """How a table that is searched for was found.
+    """How the search for a table ended.
 
-    ``gap``: no table has a log-likelihood more than this above the one returned. ``passes``: how many
-    steps it took (0 for a closed form). ``converged``: whether the gap is within the tolerance.
+    Attributes
+    ----------
+    gap
+        No table has a log-likelihood more than this above the one returned.
+    passes
+        How many steps it took; 0 for a closed form.
+    converged
+        Whether the gap is within the tolerance.
+    log_likelihood
+        That of the table returned.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
+    >>> release = pk.release(pl.DataFrame({"sex": ["F", "M"] * 500}), plan)
+    >>> release.crosstab("sex", method="em").convergence.converged
+    True
     """
 
     gap: float

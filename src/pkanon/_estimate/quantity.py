@@ -31,11 +31,30 @@ _SCALES: dict[str, tuple[Callable[[float], float], Callable[[float], float], Cal
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """An estimated number: ``value``, ``standard_error``, ``interval(level)``; ``+ - * /`` keep the errors right.
+    """An estimated number with its standard error and its interval; ``+ - * /`` keep the errors right.
 
-    ``unbiased`` is the same number from the unbiased table; errors belong to it and intervals are built around it.
-    From a table without negative cells ``value`` may lie elsewhere, and the interval is widened to hold it.
-    ``scale`` is where the interval is symmetric: ratios of odds on the logarithm, correlations on atanh.
+    Only numbers from one and the same table can be combined. Errors belong to ``unbiased``, the number from the
+    unbiased table. By another method ``value`` may lie elsewhere, and the interval is widened to hold it.
+
+    Attributes
+    ----------
+    scale
+        Where the interval is symmetric: ``plain``; ``log`` for ratios and deviations; ``atanh`` for correlations.
+    bounds
+        The least and the largest value that is possible.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
+    >>> release = pk.release(pl.DataFrame({"sex": ["F", "M"] * 500}), plan, randomness=pk.Seeded(7))
+    >>> table = release.crosstab("sex")
+    >>> women, men = table.count(sex="F"), table.count(sex="M")
+    >>> women - men  # the errors of both are related: twice that of one
+    <Quantity 2.64 ± 27.24>
+    >>> [round(limit) for limit in women.interval(0.95)]
+    [475, 528]
     """
 
     _basis: Single = field(repr=False)
@@ -69,7 +88,10 @@ class Quantity:
         return float(standard_errors(self._basis, self._number)[0])
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """(low, high): of counts, sums and shares also honest in sparse tables; else z standard errors on its scale."""
+        """(low, high) at the confidence ``level``.
+
+        Of counts, sums and shares it is honest in sparse tables too; else it is z standard errors on its scale.
+        """
         z, error = normal_quantile(level), self.standard_error
         known = intervals(self._basis, self._number, level) if self.scale == "plain" else None
         if known is not None:
@@ -88,11 +110,11 @@ class Quantity:
             return self.unbiased - reach, self.unbiased + reach
 
     def on(self, scale: Scale) -> Quantity:
-        """The same number with intervals on another scale."""
+        """The same number with intervals on another ``scale``: ``plain``, ``log`` or ``atanh``."""
         return replace(self, scale=scale)
 
     def within(self, low: float, high: float) -> Quantity:
-        """The same number, known to lie between two bounds: noise may have carried the estimate beyond them."""
+        """The same number, known to lie between ``low`` and ``high``: noise may have carried it beyond them."""
         return replace(self, bounds=(low, high))
 
     def sqrt(self) -> Quantity:

@@ -73,7 +73,21 @@ class Reconstruction:
         weights: NDArray[np.float64] | None = None,
         progress: Progress = quiet,
     ) -> Self:
-        """The cross-tabulation of ``names`` from released ``codes``."""
+        """The cross-tabulation of ``names`` from released ``codes``; :meth:`Release.crosstab` calls it.
+
+        Parameters
+        ----------
+        schema, blocks
+            Those of the plan.
+        codes
+            One array per randomised attribute.
+        names
+            The attributes of the table, in the order of its axes.
+        method, about, progress
+            As in :meth:`Release.crosstab`.
+        weights
+            A survey weight per row; None: every row counts once.
+        """
         if method not in METHODS:
             raise InputError(f"There is no method '{method}'. {did_you_mean(str(method), list(METHODS))}")
         if about not in ABOUT:
@@ -178,7 +192,10 @@ class Reconstruction:
         return {}
 
     def possible_limits(self, level: float) -> tuple[Counts, Counts]:
-        """Limits of each cell around the unbiased estimate; within what is possible unless the method is the inverse."""
+        """Limits of each cell around the unbiased estimate, at the confidence ``level``.
+
+        They lie within what is possible unless the method is the inverse.
+        """
         if level not in self._limits:
             self._limits[level] = self._limits_at(level)
         return self._limits[level]
@@ -214,11 +231,14 @@ class Reconstruction:
         return Single.of(self)
 
     def variances_of(self, weights: Counts) -> Counts:
-        """The variances of several linear functions, one per entry of the first axis; never negative."""
+        """The variances of several linear functions, one per entry of the first axis of ``weights``; never negative."""
         return variances(self, Listed(self.channel, weights))[0]
 
     def covariance(self, weights: Counts) -> Counts:
-        """The covariance matrix of several linear functions, one per entry of the first axis; may be indefinite."""
+        """The covariance matrix of several linear functions, one per entry of the first axis of ``weights``.
+
+        It may be indefinite.
+        """
         return covariance(self, weights)
 
     def shares(self, given: Sequence[str] = (), level: float = 0.95) -> Shares:

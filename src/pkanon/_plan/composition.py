@@ -22,8 +22,23 @@ from .privacy import exact_k, float_below, log_above, round_down, round_up
 class Composition:
     """What holds for all releases together: k rounded down, eps rounded up.
 
-    ``void`` lists what takes the guarantee of a plan away; then nothing is claimed and k and epsilon are None.
     With a hidden record count k is for the public lower bound on the rows; each certificate states its own.
+
+    Attributes
+    ----------
+    k, epsilon
+        Of all releases together; None if something in ``void`` takes the guarantee away.
+    linked
+        Whether rows of different releases can be joined.
+    void
+        What takes the guarantee of a plan away, a sentence each; nothing is claimed then.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
+    >>> pk.compose([plan, plan]).k_text, pk.compose([plan, plan], linked=True).k_text
+    ('20', '1.3613')
     """
 
     k: float | None

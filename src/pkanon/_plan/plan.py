@@ -38,7 +38,20 @@ LARGEST_RECORDS = 2**53
 
 @dataclass(frozen=True)
 class CountNoise:
-    """Hide the record count: the released count is off by a two-sided geometric draw (docs/why/theory.md 10)."""
+    """Hide the record count: the released count is off by a two-sided geometric draw (docs/why/theory.md 10).
+
+    Parameters
+    ----------
+    p
+        The ratio of the geometric draw: the nearer to 1, the more noise.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"])])
+    >>> pk.plan(schema, records=1_000, k=20, hide_count="9/10").count_noise
+    CountNoise(p=Fraction(9, 10))
+    """
 
     p: Fraction
 
@@ -55,9 +68,30 @@ class CountNoise:
 class Plan:
     """Schema, blocks and record count: everything that decides what a release promises.
 
-    ``schema`` holds the attributes; which of them form one unit is up to the blocks. ``records`` is
-    the number of rows the plan was made for, or with ``count_noise`` a public lower bound on it.
-    ``asked`` records the design and the targets as they were asked for.
+    :func:`plan` makes one for a target; one made by hand serves comparisons.
+
+    Parameters
+    ----------
+    schema
+        The attributes; which of them form one unit is up to the blocks.
+    blocks
+        What is done to them; together they cover every attribute to randomise exactly once.
+    records
+        The number of rows the plan was made for, or with ``count_noise`` a public lower bound on it.
+    asked
+        The design and the targets as they were asked for.
+    count_noise
+        How the record count is hidden; None if it is public.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("rooms", 1, 5)])
+    >>> plan = pk.plan(schema, records=1_000, k=20, design="equal-rho")
+    >>> print(plan)
+    Plan for 1,000 records: k = 20, epsilon = 1.9812
+    >>> round(plan.rho["sex"], 3), round(plan.predict("sex").standard_error, 3)
+    (0.34, 0.044)
     """
 
     schema: Schema
@@ -95,7 +129,15 @@ class Plan:
         return _privacy.total_epsilon_ratio(self.blocks)
 
     def k_for(self, records: int) -> Fraction:
-        """k exactly, when ``records`` rows are released."""
+        """k exactly, when ``records`` rows are released.
+
+        Examples
+        --------
+        >>> import pkanon as pk
+        >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
+        >>> float(plan.k_for(500)) < plan.k  # with fewer rows k is lower
+        True
+        """
         return _privacy.exact_k(self.anonymity_ratio, records)
 
     @property
@@ -152,11 +194,23 @@ class Plan:
         return steps(self)
 
     def predict(self, *attributes: str) -> Prediction:
-        """The error of the cross-tabulation of ``attributes``, before any data exist."""
+        """The error of the cross-tabulation of ``attributes``, before any data exist.
+
+        Examples
+        --------
+        >>> import pkanon as pk
+        >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("rooms", 1, 5)])
+        >>> prediction = pk.plan(schema, records=5_000, k=20, design="equal-rho").predict("sex", "rooms")
+        >>> prediction.cells, round(prediction.standard_error, 3)
+        (10, 0.013)
+        """
         return predict(self.blocks, self.records, attributes)
 
     def central(self, delta: float | None = None) -> Central:
-        """(epsilon, delta) of the shuffled release as a whole, bounded on both sides (docs/why/theory.md 9)."""
+        """(epsilon, delta) of the shuffled release as a whole, from above, with a bound from below (docs/why/theory.md 9).
+
+        ``delta`` is 1/(10 records) by default; refused from 1/records on, and for a hidden record count.
+        """
         from .central import central
 
         if self.count_noise is not None:
@@ -189,7 +243,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Plan:
-        """The inverse of :meth:`to_json`; refuses what this version does not understand."""
+        """The plan in ``data``, the inverse of :meth:`to_json`; refuses what this version does not understand."""
         try:
             plan = cls._from_json(data)
             if _files.canonical(_without_approx(plan.to_json())) == _files.canonical(_without_approx(data)):
@@ -228,7 +282,7 @@ class Plan:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the plan to a file that does not exist yet."""
+        """Write the plan to the file ``path``, which must not exist yet."""
         write_new(path, json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n")
 
     def __str__(self) -> str:

@@ -20,10 +20,27 @@ from .._errors import InputError, did_you_mean
 class Prediction:
     """What the unbiased reconstruction of one table will be off by, over the randomisation.
 
-    ``l1``: the expected sum of absolute errors, divided by the number of records.
-    ``rmse``: the root mean squared error of a cell, in records.
-    ``standard_error``: the same as a share of all records.
-    ``exact``: whether the squared error holds for every data set; otherwise it is at most this.
+    Attributes
+    ----------
+    attributes
+        The attributes of the table.
+    cells
+        How many cells it has.
+    l1
+        The expected sum of absolute errors, divided by the number of records.
+    rmse
+        The root mean squared error of a cell, in records.
+    standard_error
+        The same as a share of all records.
+    exact
+        Whether the squared error holds for every data set; otherwise it is at most this.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
+    >>> round(plan.predict("sex").rmse)  # people, more or less, in each of two cells
+    14
     """
 
     attributes: tuple[str, ...]

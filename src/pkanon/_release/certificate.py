@@ -26,9 +26,39 @@ DIGITS = 6
 class Certificate:
     """The claim of one release.
 
-    ``k`` and ``epsilon`` are None when something in ``void`` takes the guarantee away.
-    ``without_passed`` is what holds for somebody who ignores the passed columns, where those are
-    the only reason.
+    Attributes
+    ----------
+    plan_digest
+        The digest of its plan.
+    rows
+        How many rows were released.
+    asked
+        The design and the targets as they were asked for.
+    k, epsilon
+        What is claimed; None when something in ``void`` takes the guarantee away.
+    epsilon_unbounded
+        eps when neighbours differ by one record more or less; None unless the count is hidden.
+    statement
+        The claim in sentences.
+    void
+        What takes the guarantee away, a sentence each; empty if nothing does.
+    outside
+        What is outside of any claim, a sentence each.
+    date, software
+        When and with what the release was made.
+    without_passed
+        What holds for somebody who ignores the passed columns, where those are the only reason in ``void``.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
+    >>> people = pl.DataFrame({"sex": ["F", "M"] * 500})
+    >>> pk.release(people, plan).certificate.summary
+    'k = 20, epsilon = 1.9812'
+    >>> pk.release(people, plan, randomness=pk.Seeded(7)).certificate.summary
+    'void, it claims nothing'
     """
 
     plan_digest: str
@@ -92,7 +122,7 @@ class Certificate:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], plan: Plan) -> Certificate:
-        """The certificate in a file, which must belong to ``plan`` and claim exactly what the plan supports.
+        """The certificate in ``data``, which must belong to ``plan`` and claim exactly what the plan supports.
 
         Sentences are written anew from the plan, not taken from the file.
         """

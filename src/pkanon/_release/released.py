@@ -29,8 +29,30 @@ if TYPE_CHECKING:
 class Release:
     """A randomised, shuffled table with its plan and its certificate.
 
-    ``codes`` holds one array per randomised attribute; ``table`` is the same as a data frame of the
-    kind that came in.
+    Single rows are noise: ask for tables.
+
+    Attributes
+    ----------
+    plan
+        What was done.
+    certificate
+        What the release may claim.
+    codes
+        One array per randomised attribute, the codes of its values.
+    passed
+        The columns that were released as they are; None if there are none.
+    kind
+        The kind of data frame that ``table`` is, the kind that came in.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
+    >>> people = pl.DataFrame({"sex": ["F", "M"] * 500})
+    >>> release = pk.release(people, plan, randomness=pk.Seeded(7))  # seeded: the same numbers every time, no privacy
+    >>> release.crosstab("sex").count(sex="F")  # 500 in truth
+    <Quantity 501.3 ± 13.62>
     """
 
     plan: Plan
@@ -50,7 +72,17 @@ class Release:
         return as_kind(decode(self.plan.schema, self.codes, self.passed), self.kind)
 
     def save(self, path: str | Path, *, format: str = "parquet", progress: Progress | None = None) -> None:
-        """Write the release as a folder that does not exist yet; ``format`` is parquet, csv or both."""
+        """Write the release as a folder that does not exist yet.
+
+        Parameters
+        ----------
+        path
+            The folder.
+        format
+            parquet, csv or both.
+        progress
+            Called with the name of a step and the share of it that is done.
+        """
         write_release(
             Path(path),
             self.plan,
@@ -69,11 +101,22 @@ class Release:
         level: float = 0.95,
         progress: Progress | None = None,
     ) -> Estimate:
-        """The cross-tabulation of ``attributes``, corrected for the randomisation, with errors.
+        """The cross-tabulation of some attributes, corrected for the randomisation, with errors.
 
-        ``method``: ``inverse`` (unbiased), ``simplex`` (nearest without negative cells) or ``em`` (most likely).
-        ``about``: errors about the people in the ``table``, or about the ``population`` they were sampled from.
-        ``weights``: a passed column of survey weights. ``level``: the confidence level of the intervals.
+        Parameters
+        ----------
+        *attributes
+            Their names, in the order of the axes.
+        method
+            ``inverse`` (unbiased), ``simplex`` (nearest without negative cells) or ``em`` (most likely).
+        about
+            Errors about the people in the ``table``, or about the ``population`` they were sampled from.
+        weights
+            A passed column of survey weights.
+        level
+            The confidence level of the intervals; the estimate holds it.
+        progress
+            Called with the name of a step and the share of it that is done.
         """
         normal_quantile(level)  # refuses what is no level before anything is counted
         estimate = Estimate.of(
@@ -97,7 +140,15 @@ class Release:
         level: float = 0.95,
         progress: Progress | None = None,
     ) -> Answer:
-        """The answer to a SELECT on the table ``release``: counts, sums and means by group, corrected, with errors."""
+        """The answer to a SELECT on the table ``release``: counts, sums and means by group, corrected, with errors.
+
+        Parameters
+        ----------
+        sql
+            The query, such as "SELECT sex, COUNT(*) FROM release GROUP BY sex". What cannot be estimated is refused.
+        method, about, level, progress
+            As in :meth:`crosstab`.
+        """
         crosstab = partial(self.crosstab, method=method, about=about, level=level, progress=progress)
         return respond(sql, self.plan.schema, crosstab, level=level, remarks=self.remarks)
 
@@ -111,7 +162,17 @@ class Release:
         level: float = 0.95,
         progress: Progress | None = None,
     ) -> Description:
-        """Mean, deviation, sum and quantiles of numeric attributes (all by default), within each group of ``by``."""
+        """Mean, deviation, sum and quantiles of numeric attributes.
+
+        Parameters
+        ----------
+        *attributes
+            Their names; all numeric attributes by default.
+        by
+            Describe each group of these attributes apart.
+        method, about, weights, level, progress
+            As in :meth:`crosstab`.
+        """
         by = as_names(by)
         numeric = [a.name for a in self.plan.schema.randomised if is_numeric(a) and a.name not in by]
         if not attributes and not numeric:
@@ -120,7 +181,17 @@ class Release:
         return describe(table_of, attributes or numeric, by, level, progress or quiet)
 
     def correlations(self, *attributes: str, level: float = 0.95, progress: Progress | None = None) -> Correlations:
-        """How all pairs of attributes (all by default) are related in the population."""
+        """How all pairs of attributes are related in the population.
+
+        Parameters
+        ----------
+        *attributes
+            Their names; all randomised attributes by default.
+        level
+            The confidence level of the intervals.
+        progress
+            Called with the name of a step and the share of it that is done.
+        """
         schema = self.plan.schema
         names = attributes or [attribute.name for attribute in schema.randomised]
         randomised = {a.name: is_numeric(a) for a in schema.randomised}

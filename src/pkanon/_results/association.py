@@ -17,8 +17,29 @@ from .text import TextTable, interval_text, with_error
 class Association(_estimate.Association, Tabular):
     """The relation of two attributes in the population.
 
-    ``chi_square`` on ``degrees_of_freedom``, its ``p_value`` under independence,
-    ``cramers_v`` (0 to 1) and ``mutual_information`` (nats); ``level`` is that of the intervals of both.
+    Attributes
+    ----------
+    attributes
+        The two attributes.
+    chi_square, degrees_of_freedom, p_value
+        The test of independence, corrected for the randomisation.
+    cramers_v
+        Cramer's V, 0 to 1.
+    mutual_information
+        Mutual information, in nats.
+    level
+        The confidence level of the intervals of the last two.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"smokes": ["no", "yes"] * 500, "coughs": ["no", "yes"] * 500})
+    >>> schema = pk.Schema([pk.Attribute(name, ["no", "yes"]) for name in people.columns])
+    >>> release = pk.release(people, pk.plan(schema, records=1_000, k=20), randomness=pk.Seeded(7))
+    >>> relation = release.crosstab("smokes", "coughs", about="population").association()
+    >>> relation.p_value < 0.001  # the two columns are the same
+    True
     """
 
     level: float = 0.95

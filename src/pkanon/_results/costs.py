@@ -27,7 +27,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tradeoff(Tabular):
-    """How the error of some tables depends on k and on the number of records, one line per design."""
+    """How the error of some tables depends on k and on the number of records, one line per design.
+
+    Attributes
+    ----------
+    tables
+        The cross-tabulations whose errors are averaged.
+    points
+        One record per design, k and number of records, in the order of ``to_polars()``.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("rooms", 1, 5)])
+    >>> costs = pk.tradeoff(schema, records=1_000, k=20, designs=["equal-rho"])
+    >>> errors = costs.to_polars().filter(varied="k")["l1"]
+    >>> errors.is_sorted()  # the larger k, the larger the error
+    True
+    """
 
     tables: tuple[tuple[str, ...], ...]
     points: tuple[Point, ...] = field(repr=False)

@@ -41,10 +41,43 @@ Where = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Estimate(Reconstruction, Tabular):
-    """A cross-tabulation reconstructed from a release: ``counts``, ``standard_errors``, ``labels``, one axis per attribute.
+    """A cross-tabulation reconstructed from a release: counts, errors and intervals, one axis per attribute.
 
-    ``method`` is how it was made, ``about`` what its errors are about: the people in the table, or the population
-    they were sampled from. ``level`` is the confidence level of its intervals.
+    A condition maps attributes to the value, or the list of values, that counts: ``{"sex": "F", "rooms": [1, 2]}``;
+    None is the missing value. Intervals of counts, sums and shares are honest in sparse tables too. The same number has
+    the same error and interval as a cell, by :meth:`count`, as a share and in SQL.
+
+    Attributes
+    ----------
+    attributes
+        Those of the axes, in order; ``names`` are their names, ``labels`` their values.
+    method
+        How it was made: ``inverse``, ``simplex`` or ``em``.
+    about
+        What errors are about: the people in the ``table``, or the ``population`` they were sampled from.
+    rows
+        How many rows were counted.
+    counts
+        The number of people in each cell; with ``inverse`` it can be negative.
+    channel, released, squares
+        What the table was made of: what the plan does to it, the released counts, and those of squared survey weights.
+    convergence
+        How the search for the table ended; None if there was none.
+    level
+        The confidence level of its intervals; methods also take another one.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"sex": ["F", "M"] * 500, "rooms": [1, 2, 2, 3, 4] * 200})
+    >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("rooms", 1, 5)])
+    >>> release = pk.release(people, pk.plan(schema, records=1_000, k=20), randomness=pk.Seeded(7))
+    >>> estimate = release.crosstab("sex", "rooms")
+    >>> estimate
+    <Estimate of sex x rooms: 10 cells from 1,000 released rows>
+    >>> estimate.mean("rooms")  # 2.4 in truth
+    <Quantity 2.426 ± 0.1182>
     """
 
     level: float = 0.95
@@ -58,19 +91,26 @@ class Estimate(Reconstruction, Tabular):
         return self.level if level is None else level
 
     def interval(self, level: float | None = None) -> tuple[Counts, Counts]:
-        """(low, high) of each cell."""
+        """(low, high) of each cell, at ``level`` or the estimate's own.
+
+        For ``em`` and ``simplex``: the interval of the unbiased estimate after that was moved into what is possible
+        (0 to the total), cut off there and widened where needed to hold the estimate. It covers at least as often.
+        """
         return super().interval(self._level(level))
 
     def near_zero(self, level: float | None = None) -> NDArray[np.bool_]:
-        """Where the interval holds zero: nobody may be there."""
+        """Where the interval, at ``level`` or the estimate's own, holds zero: nobody may be there."""
         return super().near_zero(self._level(level))
 
     def shares(self, given: Sequence[str] = (), level: float | None = None) -> Shares:
-        """Each cell's share of the people with the same values of ``given``; of all people if none is named."""
+        """Each cell's share of the people with the same values of ``given``; of all people if none is named.
+
+        Their intervals are at ``level`` or the estimate's own.
+        """
         return super().shares(given, self._level(level))
 
     def marginal(self, *names: str) -> Self:
-        """The table of some of its attributes, added up over the others."""
+        """The table of the attributes ``names``, added up over the others."""
         return replace(super().marginal(*names), level=self.level)
 
     def proportions(self) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -78,57 +118,88 @@ class Estimate(Reconstruction, Tabular):
         return self.shares().shares
 
     def conditional(self, *given: str, level: float | None = None) -> pl.DataFrame:
-        """P(the other attributes | given): shares within each group, with standard errors and limits."""
+        """P(the other attributes | ``given``): shares within each group, with standard errors and limits.
+
+        One row per cell, as in :meth:`to_polars`; limits at ``level`` or the estimate's own.
+        """
         if not given or set(given) >= set(self.names):
             raise InputError("A conditional table is given some of its attributes, and not all of them.")
         return self.to_polars(level=level, given=given)
 
     def count(self, where: Where | None = None, /, **more: Any) -> Quantity:
-        """How many people meet a condition: ``count(sex="F", age=["0-4", "5-9"])``."""
+        """How many people meet a condition: ``count(sex="F", age=["0-4", "5-9"])``.
+
+        Parameters
+        ----------
+        where
+            The condition as a mapping; everybody if there is none.
+        **more
+            Further attributes and their values.
+        """
         condition: Any = {} if where is None else where
         # anything else than a mapping is refused where conditions are read
         return _analysis.count(self, {**condition, **more} if isinstance(condition, Mapping) else condition)
 
     def proportion(self, where: Where, given: Where | None = None) -> Quantity:
-        """Which share of the people who meet ``given`` (all by default) meet ``where``."""
+        """Which share of the people who meet ``given`` (all by default) meet ``where``: two conditions."""
         return _analysis.proportion(self, where, given or {})
 
     def difference(self, first: Where, second: Where) -> Quantity:
-        """How many more people meet ``first`` than ``second``."""
+        """How many more people meet the condition ``first`` than ``second``."""
         return _analysis.count(self, first) - _analysis.count(self, second)
 
     def ratio(self, first: Where, second: Where) -> Quantity:
-        """The number who meet ``first`` divided by the number who meet ``second``."""
+        """The number who meet the condition ``first`` divided by the number who meet ``second``."""
         return _analysis.ratio(self, first, second)
 
     def odds_ratio(self, first: Where, second: Where) -> Quantity:
-        """By which factor meeting ``first`` multiplies the odds of meeting ``second``."""
+        """By which factor meeting the condition ``first`` multiplies the odds of meeting ``second``."""
         return _analysis.odds_ratio(self, first, second)
 
     def sum(self, attribute: str, where: Where | None = None, *, values: Mapping[Any, float] | None = None) -> Quantity:
-        """The sum of a numeric attribute; a bin counts as its middle, ``values`` says otherwise."""
+        """The sum of a numeric attribute; who has no number adds nothing.
+
+        Parameters
+        ----------
+        attribute
+            Its name.
+        where
+            The condition that the people counted meet; everybody by default.
+        values
+            The numbers that labels stand for; None leaves people out. By default a bin stands for its middle, an open
+            bin being as wide as its neighbour.
+        """
         return _analysis.total(self, attribute, where or {}, values)
 
     def mean(
         self, attribute: str, where: Where | None = None, *, values: Mapping[Any, float] | None = None
     ) -> Quantity:
-        """The mean of a numeric attribute, among the people who have a number."""
+        """The mean of a numeric attribute, among the people who have a number.
+
+        ``attribute``, ``where`` and ``values`` are those of :meth:`sum`.
+        """
         return _analysis.mean(self, attribute, where or {}, values)
 
     def deviation(
         self, attribute: str, where: Where | None = None, *, values: Mapping[Any, float] | None = None
     ) -> Quantity:
-        """The standard deviation of a numeric attribute, among the people who have a number."""
+        """The standard deviation of a numeric attribute, among the people who have a number.
+
+        ``attribute``, ``where`` and ``values`` are those of :meth:`sum`.
+        """
         return _analysis.deviation(self, attribute, where or {}, values)
 
     def quantile(
         self, attribute: str, q: float, where: Where | None = None, *, values: Mapping[Any, float] | None = None
     ) -> Quantile:
-        """The value below which a share ``q`` of the people lies; with ``values`` it is one of those numbers."""
+        """The value of a numeric attribute below which a share ``q`` of the people lies; 0.5 is the median.
+
+        ``attribute``, ``where`` and ``values`` are those of :meth:`sum`; with ``values`` it is one of those numbers.
+        """
         return _analysis.quantile(self, attribute, q, where or {}, values)
 
     def correlation(self, first: str, second: str) -> Quantity:
-        """Pearson's correlation of two numeric attributes."""
+        """Pearson's correlation of two numeric attributes, ``first`` and ``second``."""
         return _analysis.correlation(self, first, second)
 
     def association(self) -> Association:
@@ -136,15 +207,29 @@ class Estimate(Reconstruction, Tabular):
         return Association(**vars(_analysis.associate(self)), level=self.level)
 
     def columns(self, level: float | None = None) -> Columns:
-        """The names that counts and their errors have in data frames."""
+        """The names that counts and their errors have in data frames.
+
+        Those of limits carry ``level``, or the estimate's own.
+        """
         return Columns.of("estimate", self._level(level))
 
     def share_columns(self, level: float | None = None) -> Columns:
-        """The names that shares and their errors have in data frames."""
+        """The names that shares and their errors have in data frames.
+
+        Those of limits carry ``level``, or the estimate's own.
+        """
         return Columns.named("proportion", self._level(level))
 
     def to_polars(self, *, level: float | None = None, given: Sequence[str] = ()) -> pl.DataFrame:
-        """One row per cell; ``proportion`` is of all people, or of those with the same values of ``given``."""
+        """One row per cell: labels, count, share, their errors and limits, the released count and a flag.
+
+        Parameters
+        ----------
+        level
+            The confidence level of the limits; the estimate's own by default.
+        given
+            The column ``proportion`` is the share of all people, or of those with the same values of these attributes.
+        """
         shares = self.shares(given, level)
         columns = {
             **self._results(level),
@@ -178,15 +263,15 @@ class Estimate(Reconstruction, Tabular):
         return pl.Series([*texts, "impossible"], dtype=pl.String).gather(number)
 
     def to_pandas(self, *, level: float | None = None, given: Sequence[str] = ()) -> pandas.DataFrame:
-        """As :meth:`to_polars`, in pandas."""
+        """As :meth:`to_polars` with the same ``level`` and ``given``, in pandas."""
         return as_kind(self.to_polars(level=level, given=given), "pandas")
 
     def to_arrow(self, *, level: float | None = None, given: Sequence[str] = ()) -> pyarrow.Table:
-        """As :meth:`to_polars`, in pyarrow."""
+        """As :meth:`to_polars` with the same ``level`` and ``given``, in pyarrow."""
         return as_kind(self.to_polars(level=level, given=given), "pyarrow")
 
     def to_xarray(self, *, level: float | None = None) -> xarray.Dataset:
-        """One variable per result, one dimension per attribute."""
+        """One variable per result, one dimension per attribute; limits at ``level`` or the estimate's own."""
         try:
             import xarray
         except ImportError:
@@ -200,11 +285,14 @@ class Estimate(Reconstruction, Tabular):
         )
 
     def axis_labels(self, name: str) -> list[Any]:
-        """The labels of an attribute, with a word for the missing value."""
+        """The labels of the attribute ``name``, with a word for the missing value."""
         return [MISSING_LABEL if label is None else label for label in self.labels[self.names.index(name)]]
 
     def to_json(self, *, level: float | None = None, given: Sequence[str] = ()) -> dict[str, Any]:
-        """Everything in :meth:`to_polars` and how it was made, as JSON holds it."""
+        """Everything in :meth:`to_polars` and how it was made, as JSON holds it.
+
+        ``level`` and ``given`` are those of :meth:`to_polars`.
+        """
         convergence = self.convergence
         return {
             "attributes": list(self.names),
@@ -226,7 +314,10 @@ class Estimate(Reconstruction, Tabular):
         }
 
     def to_bytes(self, format: str, *, level: float | None = None, given: Sequence[str] = ()) -> bytes:
-        """The content of a file in this format: csv, json or parquet."""
+        """The content of a file in this ``format``: csv, json or parquet.
+
+        ``level`` and ``given`` are those of :meth:`to_polars`.
+        """
         frame = partial(self.to_polars, level=level, given=given)
         return file_content(format, frame, partial(self.to_json, level=level, given=given))
 
@@ -238,7 +329,17 @@ class Estimate(Reconstruction, Tabular):
         level: float | None = None,
         given: Sequence[str] = (),
     ) -> None:
-        """Write the table to a file that does not exist yet: csv, json or parquet, by its ending if not said."""
+        """Write the table to a file that does not exist yet.
+
+        Parameters
+        ----------
+        path
+            The file.
+        format
+            csv, json or parquet; by the ending of the file if not set.
+        level, given
+            As in :meth:`to_polars`.
+        """
         write_new(path, self.to_bytes(format_of(path, format), level=level, given=given))
 
     def text_table(self, most: int | None = None) -> TextTable:
@@ -273,7 +374,10 @@ class Estimate(Reconstruction, Tabular):
         return captions
 
     def grid(self, *, level: float | None = None, given: Sequence[str] = ()) -> Grid:
-        """The table as a chart draws it: counts, or with ``given`` shares within groups in percent."""
+        """The table as a chart draws it: counts, or with ``given`` shares within groups in percent.
+
+        Limits are at ``level`` or the estimate's own.
+        """
         given = as_names(given)
         shares = self.shares(given, level)
         low, high = (shares.low, shares.high) if given else self.interval(level)
@@ -296,16 +400,26 @@ class Estimate(Reconstruction, Tabular):
     def chart(
         self, kind: str | None = None, *, level: float | None = None, given: Sequence[str] = ()
     ) -> altair.TopLevelMixin:
-        """An Altair chart: ``bars`` with error bars (one or two attributes), or a ``heat`` map (two or three).
+        """An Altair chart of the counts, with their errors.
 
-        With ``given`` it shows shares in percent instead of counts.
+        Parameters
+        ----------
+        kind
+            ``bars`` with error bars (one or two attributes) or a ``heat`` map (two or three); what fits by default.
+        level
+            The confidence level of the error bars; the estimate's own by default.
+        given
+            Show shares in percent within the groups of these attributes, instead of counts.
         """
         from .charts import crosstab_chart
 
         return crosstab_chart(self.grid(level=level, given=given), kind)
 
     def caption(self, level: float | None = None, *, given: Sequence[str] = ()) -> str:
-        """What the numbers are, in one line; with ``given`` they are shares within groups."""
+        """What the numbers are, in one line; with ``given`` they are shares within groups.
+
+        ``level`` is the confidence level to name; the estimate's own by default.
+        """
         numbers = f"shares within {' x '.join(as_names(given))}" if given else "counts"
         return (
             f"{'weighted ' if self.weighted else ''}{numbers} from {self.rows:,} released rows; "

@@ -34,7 +34,28 @@ TableOf = Callable[..., Estimate]
 
 @dataclass(frozen=True)
 class Description(Tabular):
-    """Mean, deviation, sum and quantiles of numeric attributes, one row each, within each group of ``by``."""
+    """Mean, deviation, sum and quantiles of numeric attributes, one row each.
+
+    Attributes
+    ----------
+    method, about, level
+        How the numbers were made, what their errors are about, and the level of their intervals.
+    by
+        The attributes whose groups are described apart.
+    caption
+        The same in one line.
+    frame
+        The table in polars.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> plan = pk.plan(pk.Schema([pk.Attribute.ranged("rooms", 1, 5)]), records=1_000, k=20)
+    >>> release = pk.release(pl.DataFrame({"rooms": [1, 2, 2, 3, 4] * 200}), plan)
+    >>> release.describe("rooms").to_polars()["statistic"].to_list()[:4]
+    ['mean', 'deviation', 'sum', 'quantile_0.05']
+    """
 
     method: str
     about: str
@@ -127,7 +148,27 @@ def _statistics(table: Estimate, name: str, where: dict[str, Any]) -> dict[str, 
 
 @dataclass(frozen=True)
 class Correlations(Tabular):
-    """How all pairs of attributes are related: Pearson's correlation of two numeric ones, else Cramer's V."""
+    """How all pairs of attributes are related: Pearson's correlation of two numeric ones, else Cramer's V.
+
+    Attributes
+    ----------
+    names
+        The attributes.
+    level
+        The confidence level of the intervals.
+    pairs
+        One record per pair, in the order of ``to_polars()``.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"smokes": ["no", "yes"] * 500, "coughs": ["no", "yes"] * 500})
+    >>> schema = pk.Schema([pk.Attribute(name, ["no", "yes"]) for name in people.columns])
+    >>> release = pk.release(people, pk.plan(schema, records=1_000, k=20), randomness=pk.Seeded(7))
+    >>> release.correlations().to_polars()["high_95"].item()  # the two columns are the same
+    1.0
+    """
 
     names: tuple[str, ...]
     level: float

@@ -47,11 +47,19 @@ class Tabular(ABC):
         return as_kind(self.to_polars(), "pyarrow")
 
     def to_bytes(self, format: str) -> bytes:
-        """The content of a file in this format: csv, json or parquet."""
+        """The content of a file in this ``format``: csv, json or parquet."""
         return file_content(format, self.to_polars, self.to_json)
 
     def save(self, path: str | Path, *, format: str | None = None) -> None:
-        """Write the table to a file that does not exist yet: csv, json or parquet, by its ending if not said."""
+        """Write the table to a file that does not exist yet.
+
+        Parameters
+        ----------
+        path
+            The file.
+        format
+            csv, json or parquet; by the ending of the file if not set.
+        """
         write_new(path, self.to_bytes(format_of(path, format)))
 
     @abstractmethod

@@ -60,23 +60,44 @@ class Randomness(Protocol):
 
 @dataclass(frozen=True)
 class System:
-    """A fresh key from the operating system for every release."""
+    """A fresh key from the operating system for every release.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> pk.System().private
+    True
+    """
 
     private: ClassVar[bool] = True
 
     def key(self) -> bytes:
+        """32 bytes, other ones each time."""
         return os.urandom(KEY_BYTES)
 
 
 @dataclass(frozen=True)
 class Seeded:
-    """A key that anyone with the seed can compute: for tests and teaching. It protects nobody."""
+    """A key that anyone with the seed can compute: for tests and teaching. It protects nobody.
+
+    Parameters
+    ----------
+    seed
+        Any integer; the same seed and plan give the same rows.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> pk.Seeded(7).private
+    False
+    """
 
     seed: int = field(repr=False)
 
     private: ClassVar[bool] = False
 
     def key(self) -> bytes:
+        """32 bytes, the same for the same seed."""
         return hashlib.sha256(b"pkanon seed %d" % self.seed).digest()
 
 

@@ -52,14 +52,34 @@ _PYTHON_TYPES: tuple[tuple[type, TypeName], ...] = (
 class Attribute:
     """One column: its name, its type, its values and its role.
 
-    >>> Attribute("sex", ["F", "M"]).size
-    2
-    >>> Attribute.binned("age", start=0, stop=90, width=5, open="high").label(18)
-    '90+'
+    :meth:`binned` and :meth:`ranged` make attributes of intervals and of integers in a range.
 
-    ``role`` is ``randomise`` (the default), ``id`` (checked to be different in every row, then
-    dropped), ``drop``, or ``pass`` (released as it is, outside every guarantee). Only ``randomise``
-    takes values. ``missing_values`` are texts that count as missing when a text file is read.
+    Parameters
+    ----------
+    name
+        The name of the column.
+    values
+        Its values, in the order of their codes; at least two. Only the role ``randomise`` takes them.
+    type
+        ``text``, ``integer``, ``number``, ``boolean`` or ``date``; that of the values by default.
+    role
+        ``randomise`` (the default), ``id`` (checked to be different in every row, then dropped), ``drop``, or ``pass``
+        (released as it is, outside every guarantee).
+    missing
+        ``reject`` (the default) refuses missing values; ``value`` makes them a value of their own, released as null.
+    missing_values
+        Texts that count as missing when a text file is read.
+    other
+        The label of everything unlisted; unlisted values are refused if not set.
+    domain
+        Bins or a range instead of ``values``.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> job = pk.Attribute("job", ["farmer", "nurse"], other="other", missing="value")
+    >>> list(job.labels())
+    ['farmer', 'nurse', 'other', None]
     """
 
     name: str
@@ -169,7 +189,32 @@ class Attribute:
         missing_values: Iterable[str] = (),
         other: str | None = None,
     ) -> Attribute:
-        """An attribute whose values are intervals ``[edge, next edge)``; released as their labels."""
+        """An attribute whose values are intervals ``[edge, next edge)``; released as their labels.
+
+        Parameters
+        ----------
+        name
+            The name of the column.
+        start, stop, width
+            The first edge, the last edge and the distance between edges.
+        edges
+            All edges in rising order, instead of ``start``, ``stop`` and ``width``.
+        open
+            Which end also takes everything beyond it: ``none`` (the default), ``low``, ``high`` or ``both``.
+        labels
+            One text per bin, such as "0-4" and "90+", which are also the default.
+        type
+            ``integer``, ``number`` or ``date``; that of the edges by default.
+        missing, missing_values, other
+            As in :class:`Attribute`.
+
+        Examples
+        --------
+        >>> import pkanon as pk
+        >>> age = pk.Attribute.binned("age", start=0, stop=90, width=30, open="high")
+        >>> list(age.labels())
+        ['0-29', '30-59', '60-89', '90+']
+        """
         where = f"attribute '{name}'"
         _one_of(open, OPEN_ENDS, "open", where)
         if (edges is None) == (start is None and stop is None and width is None):
@@ -210,7 +255,23 @@ class Attribute:
         missing_values: Iterable[str] = (),
         other: int | None = None,
     ) -> Attribute:
-        """An attribute that takes every integer from ``low`` to ``high``, both included."""
+        """An attribute that takes every integer from ``low`` to ``high``, both included.
+
+        Parameters
+        ----------
+        name
+            The name of the column.
+        low, high
+            The smallest and the largest integer.
+        missing, missing_values, other
+            As in :class:`Attribute`.
+
+        Examples
+        --------
+        >>> import pkanon as pk
+        >>> pk.Attribute.ranged("rooms", 1, 9).size
+        9
+        """
         where = f"attribute '{name}'"
         check_value(low, "integer", where)
         check_value(high, "integer", where)
@@ -243,7 +304,7 @@ class Attribute:
         return "text" if isinstance(self.domain, Bins) else self.type
 
     def code(self, value: Any) -> int:
-        """The code of one value (None is missing); refuses what the attribute does not allow."""
+        """The code of ``value`` (None is missing); refuses what the attribute does not allow."""
         if self.domain is None:
             raise SchemaError(f"attribute '{self.name}' has the role '{self.role}' and no codes.")
         if value is None:
@@ -303,7 +364,7 @@ class Attribute:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Attribute:
-        """The inverse of :meth:`to_json`; unknown keys are refused."""
+        """The attribute in ``data``, the inverse of :meth:`to_json`; unknown keys are refused."""
         known = {"name", "role", "type", "values", "range", "bins", "other", "missing", "missing_values"}
         if unknown := sorted(set(data) - known):
             raise SchemaError(f"attribute '{data.get('name')}': unknown key '{unknown[0]}'.")

@@ -23,9 +23,21 @@ from .unit import Unit
 class Bundle:
     """Attributes that are randomised together, and the combinations that cannot occur.
 
-    Each rule of ``forbid`` maps attributes to lists of released values and forbids every
-    combination of them; an attribute it does not name may take any value. The empty text stands
-    for a missing value.
+    Parameters
+    ----------
+    attributes
+        The names of at least two attributes.
+    forbid
+        Rules: each maps attributes to lists of released values and forbids every combination of them; an attribute it
+        does not name may take any value. The empty text stands for a missing value.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> age, degree = pk.Attribute("age", ["child", "adult"]), pk.Attribute("degree", ["no", "yes"])
+    >>> bundle = pk.Bundle(["age", "degree"], forbid=[{"age": ["child"], "degree": ["yes"]}])
+    >>> pk.Schema([age, degree], [bundle]).units[0].size  # of 4 combinations one cannot occur
+    3
     """
 
     attributes: tuple[str, ...]
@@ -53,7 +65,26 @@ class Bundle:
 
 @dataclass(frozen=True, init=False)
 class Schema:
-    """Attributes in the order of the released columns, and their bundles."""
+    """Attributes in the order of the released columns, and their bundles.
+
+    Refused: a name that is declared twice, a schema without an attribute to randomise, an attribute in two bundles.
+
+    Parameters
+    ----------
+    attributes
+        One :class:`Attribute` per column of the table.
+    bundles
+        Attributes that are randomised together; each :class:`Bundle` becomes one unit.
+    drafted
+        Whether the values were read off the data; no release may then claim a guarantee.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> schema = pk.Schema([pk.Attribute("patient", role="id"), pk.Attribute("sex", ["F", "M"])])
+    >>> [attribute.name for attribute in schema.randomised]
+    ['sex']
+    """
 
     attributes: tuple[Attribute, ...]
     bundles: tuple[Bundle, ...]

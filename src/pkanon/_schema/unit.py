@@ -33,9 +33,22 @@ def code_dtype(size: int) -> type[np.unsignedinteger[Any]]:
 
 @dataclass(frozen=True)
 class Unit:
-    """Attributes that are randomised together.
+    """What is randomised as one thing: an attribute, or several whose allowed combinations are numbered.
 
-    ``forbid``: each rule holds one tuple of codes per attribute; an empty tuple means "any".
+    Parameters
+    ----------
+    attributes
+        Their names.
+    sizes
+        How many values each of them has.
+    forbid
+        Rules: each holds one tuple of codes per attribute; an empty tuple means "any".
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> pk.Unit(("age", "degree"), (2, 2), forbid=(((0,), (1,)),)).size
+    3
     """
 
     attributes: tuple[str, ...]
@@ -92,7 +105,7 @@ class Unit:
         return codes
 
     def join(self, columns: Sequence[Codes]) -> Codes:
-        """The unit's codes, from one column of codes per attribute."""
+        """The unit's codes, from ``columns``: one column of codes per attribute."""
         if len(columns) == 1 and not self.forbid:
             return columns[0].astype(code_dtype(self.size), copy=False)
         wide = code_dtype(math.prod(self.sizes))
@@ -112,7 +125,7 @@ class Unit:
         return codes.astype(code_dtype(self.size))
 
     def split(self, codes: Codes) -> list[Codes]:
-        """One column of codes per attribute, from the unit's codes."""
+        """One column of codes per attribute, from the unit's ``codes``."""
         if len(self.sizes) == 1 and not self.forbid:
             return [codes]
         cells = self._allowed_cells[codes] if self.forbid else codes
@@ -124,7 +137,7 @@ class Unit:
         return columns[::-1]
 
     def shares(self, attributes: Sequence[str]) -> NDArray[np.float64]:
-        """The share of the allowed combinations on each cell of a marginal, one axis per attribute asked for."""
+        """The share of the allowed combinations on each cell of the marginal of ``attributes``, one axis each."""
         kept = [self.attributes.index(name) for name in attributes]
         if not self.forbid:
             shape = tuple(self.sizes[i] for i in kept)

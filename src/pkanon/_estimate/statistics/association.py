@@ -34,14 +34,29 @@ RANK = 1e-9
 
 @dataclass(frozen=True)
 class Measure:
-    """A strength of association: 0 if there is none, with its standard error."""
+    """A strength of association: 0 if there is none, with its standard error.
+
+    Attributes
+    ----------
+    value, standard_error
+        The estimate and its error.
+    largest
+        The largest value that is possible.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> low, high = pk.Measure(0.02, standard_error=0.02, largest=1.0).interval(0.95)
+    >>> low, round(high, 3)
+    (0.0, 0.059)
+    """
 
     value: float
     standard_error: float
     largest: float = math.inf
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """(low, high), not below zero and not above the largest there can be."""
+        """(low, high) at the confidence ``level``, not below zero and not above the largest there can be."""
         reach = normal_quantile(level) * self.standard_error
         return max(self.value - reach, 0.0), min(self.value + reach, self.largest)
 

@@ -28,13 +28,29 @@ MOST_POINTS = 256
 
 @dataclass(frozen=True)
 class Quantile:
-    """An estimated quantile: ``value``, ``standard_error`` (a quarter of the 95% interval or so), ``interval(level)``."""
+    """An estimated quantile with its interval and its standard error.
+
+    Attributes
+    ----------
+    value
+        The estimate.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> plan = pk.plan(pk.Schema([pk.Attribute.ranged("rooms", 1, 5)]), records=1_000, k=20)
+    >>> release = pk.release(pl.DataFrame({"rooms": [1, 2, 2, 3, 4] * 200}), plan, randomness=pk.Seeded(7))
+    >>> median = release.crosstab("rooms").quantile("rooms", 0.5)
+    >>> median.value, median.interval(0.95)
+    (2.0, (2.0, 2.0))
+    """
 
     value: float
     _limits: Callable[[float], tuple[float, float]] = field(repr=False)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """(low, high)."""
+        """(low, high) at the confidence ``level``."""
         return self._limits(level)
 
     @property

@@ -40,8 +40,30 @@ QUERIES = 1000
 class Comparison:
     """Randomisation against k-anonymisation: ``to_polars()`` has every number, ``save(folder)`` figures and a page.
 
-    ``source`` names the data, ``target`` the attribute that is guessed and classified, ``findings`` says who wins where.
-    ``left_out`` are the k for which there were too few rows.
+    Attributes
+    ----------
+    frame
+        Every number.
+    source, synthetic
+        The name of the data, and whether they are synthetic.
+    sizes
+        How many values each attribute has.
+    target
+        The attribute that is guessed and classified.
+    ks, left_out
+        The k that were compared, and those for which there were too few rows.
+    seed, releases, queries, workload, quick
+        As asked for in :func:`compare`.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"sex": ["F", "M"] * 100, "rooms": [1, 2, 2, 3, 4] * 40})
+    >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("rooms", 1, 5)])
+    >>> comparison = pk.experiments.compare(people, schema, ks=[5, 100], queries=20, quick=True)
+    >>> comparison.ks, comparison.left_out, comparison.target
+    ((5,), (100,), 'rooms')
     """
 
     frame: pl.DataFrame = field(repr=False)
@@ -111,7 +133,7 @@ class Comparison:
         }
 
     def chart(self, figure: str = "tables") -> altair.TopLevelMixin:
-        """One figure: ``tables``, ``queries``, ``classifier`` or ``risks``."""
+        """The ``figure`` of this name: ``tables``, ``queries``, ``classifier`` or ``risks``."""
         from .charts import FIGURES, comparison_chart
 
         if figure not in FIGURES:
@@ -120,7 +142,10 @@ class Comparison:
         return chart
 
     def save(self, path: str | Path, *, progress: Progress | None = None) -> None:
-        """Write numbers, figures and page into a folder that does not exist yet."""
+        """Write numbers, figures and page into the folder ``path``, which must not exist yet.
+
+        ``progress`` is called with the name of a step and the share of it that is done.
+        """
         check_folder(path)
         write_folder(path, lambda folder: self._write(folder, progress or quiet))
 

@@ -35,7 +35,21 @@ if TYPE_CHECKING:
 class Reproduction:
     """The experiments of the paper, measured: ``to_polars()`` has every number, ``save(folder)`` figures and a page.
 
-    ``source`` names the data, ``statements`` says what the numbers confirm and correct.
+    Attributes
+    ----------
+    frame
+        Every number.
+    source, synthetic
+        The name of the data, and whether they are synthetic.
+    seed, releases, quick
+        As asked for in :func:`reproduce`.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> run = pk.experiments.reproduce(pk.demo_table().head(500), releases=1, quick=True)
+    >>> sorted({statement.verdict for statement in run.statements})
+    ['confirmed', 'corrected', 'not checked']
     """
 
     frame: pl.DataFrame = field(repr=False)
@@ -70,7 +84,7 @@ class Reproduction:
         }
 
     def chart(self, experiment: str) -> altair.TopLevelMixin:
-        """The figure of one experiment: ``records``, ``attributes`` or ``k``."""
+        """The figure of one ``experiment``: ``records``, ``attributes`` or ``k``."""
         from .charts import experiment_chart
 
         if experiment not in EXPERIMENTS:
@@ -79,7 +93,10 @@ class Reproduction:
         return chart
 
     def save(self, path: str | Path, *, progress: Progress | None = None) -> None:
-        """Write points, figures and page into a folder that does not exist yet."""
+        """Write points, figures and page into the folder ``path``, which must not exist yet.
+
+        ``progress`` is called with the name of a step and the share of it that is done.
+        """
         check_folder(path)
         write_folder(path, lambda folder: self._write(folder, progress or quiet))
 

@@ -51,7 +51,23 @@ _NOUNS = {
 
 @dataclass(frozen=True)
 class Draft:
-    """A proposed schema, and one sentence about each column."""
+    """A proposed schema, and one sentence about each column.
+
+    Attributes
+    ----------
+    schema
+        The schema, marked as drafted: its values were read off the data.
+    notes
+        What was done to each column; they contain no values.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> draft = pk.draft_schema(pl.DataFrame({"sex": ["F", "M", "M"]}))
+    >>> draft.schema.drafted, draft.notes
+    (True, ('sex: 2 different texts: listed',))
+    """
 
     schema: Schema
     notes: tuple[str, ...]
@@ -61,7 +77,7 @@ class Draft:
         return HEADER + self.schema.to_toml()
 
     def save(self, path: str | Path) -> None:
-        """Write the draft to a file that does not exist yet."""
+        """Write the draft to the file ``path``, which must not exist yet."""
         write_new(path, self.to_toml())
 
 

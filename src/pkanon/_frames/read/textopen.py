@@ -24,7 +24,26 @@ _BLANK_LINES = re.compile(rb"\n(\r?\n)+\Z")
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How a text file is written; None: the delimiter by its name (.tsv and .tab: tab), UTF-8."""
+    """How a text file is written.
+
+    Parameters
+    ----------
+    delimiter
+        The character between fields; None: by the name of the file (.tsv and .tab: tab, else a comma).
+    encoding
+        The encoding; None: UTF-8.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pkanon as pk
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.csv")
+    ...     _ = file.write_text("sex;town\\nF;Forlì\\nF;Forlì\\n", encoding="latin-1")
+    ...     pk.anonymity(file, ["sex", "town"], text=pk.TextFormat(delimiter=";", encoding="latin-1"))
+    2
+    """
 
     delimiter: str | None = None
     encoding: str | None = None

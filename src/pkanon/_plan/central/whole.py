@@ -15,7 +15,23 @@ from .upper import central_epsilon, central_lower, default_delta
 
 @dataclass(frozen=True)
 class Central:
-    """The differential privacy of a shuffled release as a whole: (``epsilon``, ``delta``); no proof can go below ``lower``."""
+    """The differential privacy of a shuffled release as a whole.
+
+    Attributes
+    ----------
+    epsilon, delta
+        The release is (epsilon, delta)-differentially private.
+    lower
+        No proof can go below this epsilon.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
+    >>> central = plan.central(delta=1e-6)
+    >>> central.lower <= central.epsilon < plan.epsilon
+    True
+    """
 
     epsilon: float
     delta: float

@@ -18,8 +18,33 @@ if TYPE_CHECKING:
 class Answer(Tabular):
     """The answer to a query: one row per group, every number with its standard error and its limits.
 
-    ``frame`` is a polars DataFrame; a number called ``count`` stands in the columns ``count``,
-    ``count_std_error``, ``count_low_95`` and ``count_high_95`` (by ``level``). ``notes`` say how it was made.
+    Attributes
+    ----------
+    sql
+        The query.
+    frame
+        A polars DataFrame: a number called ``count`` stands in the columns ``count``, ``count_std_error``,
+        ``count_low_95`` and ``count_high_95`` (by ``level``).
+    notes
+        How it was made, a sentence each.
+    estimates
+        The columns that are estimates.
+    level
+        The confidence level of the limits.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
+    >>> release = pk.release(pl.DataFrame({"sex": ["F", "M"] * 500}), plan, randomness=pk.Seeded(7))
+    >>> answer = release.query("SELECT sex, COUNT(*) FROM release GROUP BY sex")
+    >>> for line in answer.text_table().lines():
+    ...     print(line)
+    sex     count  95% interval
+    ---  --------  ------------
+    F    501 ± 14    475 to 528
+    M    499 ± 14    472 to 525
     """
 
     sql: str
@@ -41,7 +66,10 @@ class Answer(Tabular):
         return {"sql": self.sql, "level": self.level, "notes": list(self.notes), "rows": json_rows(self.frame)}
 
     def text_table(self, most: int | None = None) -> TextTable:
-        """The answer for people to read: each number as "value ± standard error", then its limits."""
+        """The answer for people to read: each number as "value ± standard error", then its limits.
+
+        Only its first ``most`` rows, if there is such a number.
+        """
         frame = self.frame if most is None else self.frame.head(most)
         header: list[str] = []
         columns: list[list[str]] = []
