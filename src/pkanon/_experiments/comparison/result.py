@@ -53,7 +53,7 @@ class Comparison:
     ks, left_out
         The k that were compared, and those for which there were too few rows.
     seed, releases, queries, workload, quick
-        As asked for in :func:`compare`.
+        As asked for in :func:`experiments.compare`.
 
     Examples
     --------

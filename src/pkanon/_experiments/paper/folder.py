@@ -42,7 +42,7 @@ class Reproduction:
     source, synthetic
         The name of the data, and whether they are synthetic.
     seed, releases, quick
-        As asked for in :func:`reproduce`.
+        As asked for in :func:`experiments.reproduce`.
 
     Examples
     --------
