@@ -30,6 +30,8 @@ DOCS = HERE.parent
 RETURNED = {"_estimate", "_experiments", "_release", "_results"}
 """Rooms whose objects are made by functions and methods; their constructors are nobody's business."""
 LONGEST_SIGNATURE = 88
+SECTIONS = {"Parameters": "", "Attributes": "Fields:", "Examples": "Example:"}
+"""How the sections of a docstring are introduced."""
 
 
 # --- what both pages share ------------------------------------------------------------------------------------------
@@ -85,7 +87,7 @@ def _block(text: str) -> str:
     section = re.match(r"(\w+)\n-+\n", text)  # "Parameters" and its like, underlined
     if section:
         body = _block(text[section.end() :])
-        return body if section[1] == "Parameters" else f"{section[1].removesuffix('s')}:\n\n{body}"
+        return "\n\n".join(filter(None, [SECTIONS.get(section[1], f"{section[1]}:"), body]))
     if text.startswith((">>>", "    ")):
         return textwrap.indent(textwrap.dedent(text), "    ")
     if re.match(r"[*\w, ]+( : .*)?\n {4}\S", text):  # names, each with its meaning indented below
@@ -236,7 +238,8 @@ def described(name: str, value: Any) -> str:
     elif room(name, value) not in RETURNED:
         parts.append(_wrapped(signature(f"pk.{name}", value)).partition(" -> ")[0])
     parts.append(prose(value.__doc__ or ""))
-    if inspect.isclass(value) and room(name, value) in RETURNED and is_dataclass(value):
+    listed = re.search(r"^ *Attributes\n *-+$", value.__doc__ or "", re.MULTILINE)
+    if inspect.isclass(value) and room(name, value) in RETURNED and is_dataclass(value) and not listed:
         known = [field.name for field in fields(value) if not field.name.startswith("_")]
         parts.append("\n".join(textwrap.wrap(f"Fields: {', '.join(f'`{field}`' for field in known)}.", 118)))
     if inspect.isclass(value):

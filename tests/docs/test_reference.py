@@ -37,6 +37,30 @@ def test_generated_parts_are_up_to_date(generate, page, text):
     assert generate.PAGES[page](text) == text, "run: python docs/reference/generate.py"
 
 
+def test_a_docstring_becomes_markdown(generate):
+    doc = """One sentence with ``code`` (docs/why/theory.md 2).
+
+    Parameters
+    ----------
+    table
+        A frame, as in :func:`release`.
+    k, epsilon
+        The target; see --k.
+
+    Examples
+    --------
+    >>> 1 + 1
+    2
+    """
+    link = "[theory 2](../why/theory.md#2-pk-anonymity)"
+    assert generate.prose(doc).split("\n\n") == [
+        f"One sentence with `code` ({link}).",
+        "- `table`: A frame, as in `pk.release`.\n- `k, epsilon`: The target; see `--k`.",
+        "Example:",
+        "    >>> 1 + 1\n    2",
+    ]
+
+
 def help_of(*verb):
     command = [sys.executable, "-m", "pkanon", *verb, "--help"]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
