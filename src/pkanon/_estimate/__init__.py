@@ -2,11 +2,11 @@
 
 tabulate.py        codes to counts
 channel.py         how a table was randomised: the passes of all blocks on its axes, and back
-method.py          what a method is;  methods.py  the catalogue;  inverse.py, simplex.py, em.py  one method each
+method.py          the parts of a method;  methods.py  the catalogue;  inverse.py, simplex.py, em.py  one method each
 reconstruction.py  one table: counts, standard errors, intervals;  shares.py  shares of its cells
-quantity.py        one number made from a table
+quantity.py        one number computed from a table
 uncertainty.py     the one owner of errors and intervals, for cells, counts, shares, sums and everything else
-linear.py          linear functions of a table;  variance.py  their variance;  delta.py  numbers made of them
+linear.py          linear functions of a table;  variance.py  their variance;  delta.py  numbers computed from them
 interval.py        limits that are honest in sparse tables
 statistics/        means, quantiles, associations
 """

@@ -1,8 +1,8 @@
 """How one cross-tabulation was randomised: the passes of all blocks on its axes (docs/why/theory.md 7).
 
-Usually the released table has the axes of the table that is asked for. A matrix block on a bundle
-has no matrix on some of its attributes alone; the rest of the bundle is then counted too (``extra``)
-and added up after the inverse, which keeps estimates unbiased.
+Usually the released table has the axes of the table to estimate. A matrix block on a bundle has no
+matrix on some of its attributes alone; the rest of the bundle is then counted too (``extra``) and
+summed out after the inverse, which keeps estimates unbiased.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from .._blocks import Block, Counts
 from .._errors import InputError, PlanError, did_you_mean
 
 VANISHING = 1e24
-"""An error factor beyond this: the largest eigenvalue of the inverse is about 1e12, and nothing is left of the data."""
+"""Beyond this error factor nothing is left of the data: the largest eigenvalue of the inverse is about 1e12."""
 
 
 class Channel:
-    """From the people's table of ``names`` to what is expected to be released, and back."""
+    """Maps the people's table of ``names`` to the expected released table, and back."""
 
     def __init__(self, blocks: Sequence[Block], names: Sequence[str]) -> None:
-        known = [name for block in blocks for name in block.attributes]
+        randomised = [name for block in blocks for name in block.attributes]
         if not names:
             raise InputError("A table needs at least one attribute.")
         for name in names:
             if not isinstance(name, str):
-                raise InputError(f"A table is asked for by the names of its attributes, not by {name!r}.")
-            if name not in known:
-                raise InputError(f"The release has no randomised attribute '{name}'. {did_you_mean(name, known)}")
+                raise InputError(f"A table takes the names of its attributes, not {name!r}.")
+            if name not in randomised:
+                raise InputError(f"The release has no randomised attribute '{name}'. {did_you_mean(name, randomised)}")
         if len(set(names)) != len(names):
             raise InputError("A table names each attribute once.")
         self.names = tuple(names)
@@ -48,7 +48,7 @@ class Channel:
         self._summed = tuple(range(len(self.names), len(self.sizes)))
 
     def check_invertible(self) -> None:
-        """Refuse a table of which the design keeps nothing, in whole or in part."""
+        """Refuse a table that the design destroys, in whole or in part."""
         for block in self.blocks:
             inside = [name for name in block.attributes if name in self.names]
             if not block.error_factor(inside) < VANISHING:
@@ -87,7 +87,7 @@ class Channel:
         return values.reshape(shape)
 
     def forward(self, people: Counts) -> Counts:
-        """What is expected to be released for ``people``, both with the extra axes."""
+        """The released counts expected for ``people``, both with the extra axes."""
         return self._through(people, lambda block, x: block.forward(x, self._axes, out=x))
 
     def forward_transpose(self, weights: Counts) -> Counts:
@@ -127,7 +127,7 @@ class Channel:
 
     @cached_property
     def step(self) -> Counts:
-        """By how much one released row of a cell moves the estimate of that cell: B[j, j]."""
+        """How far one released row in a cell moves the estimate of that cell: B[j, j]."""
         return self._per_cell(lambda block, names: block.inverse_diagonal(names))
 
     def own_moment(self, power: int) -> Counts:
@@ -142,7 +142,7 @@ class Channel:
         return result.reshape(result.shape[: len(self.shape)])
 
     def _behind(self, batch: int) -> dict[str, int]:
-        """The axes behind some leading ones."""
+        """The axes, shifted behind some leading ones."""
         return {name: axis + batch for name, axis in self._axes.items()}
 
     def _through(self, counts: Counts, apply: Callable[[Block, Counts], Counts]) -> Counts:

@@ -1,10 +1,11 @@
-"""The delta method: numbers made of linear functions of a table, with their slopes.
+"""The delta method: numbers computed from linear functions of a table, with their slopes.
 
-Counts, sums and differences are linear; ratios, logarithms and everything made of them are so to first order. A number
-carries its value, the same from the unbiased table, and its slope in each linear function; slopes are those at the
-unbiased table, to which errors belong. All arrays may hold many numbers at once: slopes have one more axis, the functions.
+Counts, sums and differences are linear functions. Products, ratios and roots are linear to first order. A number carries
+its value, its value from the unbiased table, and its slope in each linear function. Slopes are taken at the unbiased
+table, because errors belong to it. Arrays may hold many numbers at once; slopes then have one more axis, the functions.
 
-A number also remembers what it is made of, because intervals know counts and shares better than a slope tells.
+A number also records whether it is linear or a quotient of two linear numbers: counts and shares have better intervals
+than their slopes alone would give.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from .._blocks import Counts
 
 @dataclass(frozen=True, eq=False)
 class Derived:
-    """``value``, ``unbiased``, ``slopes``; NaN is what has no value.
+    """Numbers: their ``value``, the ``unbiased`` value and the ``slopes``; NaN where there is no value.
 
-    ``linear``: the number is ``slopes`` times the functions, plus ``offset``. ``above`` and ``below``: it is
-    ``above / below + offset``, both linear.
+    ``linear``: the number is ``slopes`` times the functions, plus ``offset``. ``above`` and ``below``: the number is
+    ``above / below + offset``, and both are linear.
     """
 
     value: Counts
@@ -34,7 +35,7 @@ class Derived:
 
     @classmethod
     def constant(cls, number: float, like: Counts) -> Derived:
-        """The same number everywhere; ``like`` are slopes of the right shape."""
+        """The same number everywhere; ``like`` gives the shape of the slopes."""
         value = np.full(like.shape[:-1], float(number))
         return cls(value, value, np.zeros(like.shape), linear=True, offset=float(number))
 
@@ -42,9 +43,9 @@ class Derived:
         values = self.value + other.value, self.unbiased + other.unbiased, self.slopes + other.slopes
         if self.linear and other.linear:
             return Derived(*values, linear=True, offset=self.offset + other.offset)
-        for one, constant in ((self, other), (other, self)):
-            if constant.is_constant and one.below is not None:
-                return Derived(*values, above=one.above, below=one.below, offset=one.offset + constant.offset)
+        for term, constant in ((self, other), (other, self)):
+            if constant.is_constant and term.below is not None:
+                return Derived(*values, above=term.above, below=term.below, offset=term.offset + constant.offset)
         return Derived(*values)
 
     def __neg__(self) -> Derived:
@@ -54,20 +55,20 @@ class Derived:
         return self + -other
 
     def __mul__(self, other: Derived) -> Derived:
-        for one, constant in ((self, other), (other, self)):
+        for term, constant in ((self, other), (other, self)):
             if constant.is_constant:
-                return one.times(constant.offset)
+                return term.times(constant.offset)
         slopes = self.unbiased[..., None] * other.slopes + other.unbiased[..., None] * self.slopes
         return Derived(self.value * other.value, self.unbiased * other.unbiased, slopes)
 
     def times(self, factor: float) -> Derived:
-        """A multiple."""
+        """The number times a constant."""
         above = None if self.above is None else self.above.times(factor)
         scaled = replace(self, value=factor * self.value, unbiased=factor * self.unbiased, slopes=factor * self.slopes)
         return replace(scaled, offset=factor * self.offset, above=above)
 
     def over(self, other: Derived, *, positive: bool = False) -> Derived:
-        """A quotient; NaN where the denominator is zero or, if ``positive``, not above zero."""
+        """The quotient; NaN where the denominator is zero or, if ``positive``, not above zero."""
         if other.is_constant:
             return self.times(1 / other.offset if other.offset else np.nan)
         values = []
@@ -83,10 +84,10 @@ class Derived:
     def sqrt(self) -> Derived:
         """The square root; NaN where negative."""
         value, root = (np.sqrt(np.where(x >= 0, x, np.nan)) for x in (self.value, self.unbiased))
-        steep = np.where(root > 0, 0.5 / np.where(root > 0, root, 1.0), np.where(np.isnan(root), np.nan, 0.0))
-        return Derived(value, root, steep[..., None] * self.slopes)
+        derivative = np.where(root > 0, 0.5 / np.where(root > 0, root, 1.0), np.where(np.isnan(root), np.nan, 0.0))
+        return Derived(value, root, derivative[..., None] * self.slopes)
 
     @property
     def is_constant(self) -> bool:
-        """Whether the number is the same whatever the table."""
+        """Whether the number does not depend on the table."""
         return self.linear and not self.slopes.any()

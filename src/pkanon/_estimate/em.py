@@ -5,10 +5,10 @@ Each released row is a draw from ``A^T x / n``. The iterative Bayes of Agrawal, 
 is accelerated by squared extrapolation (SQUAREM; Varadhan and Roland 2008): two steps give the
 direction and its change, and one long step along them is kept if the likelihood does not fall.
 
-Convergence is measured, not guessed. With ``g = A (y / A^T x)`` no table whatever has a log-likelihood
+Convergence is measured, not guessed. With ``g = A (y / A^T x)`` no table has a log-likelihood
 more than ``n (max g - 1)`` above that of x, because the log-likelihood is concave and g its gradient.
 
-On a table of one block that keeps a cell or else draws it anew (retention) the maximum has a closed form.
+If a single block keeps a cell or draws it anew (retention), the maximum has a closed form.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .channel import Channel
 from .method import Convergence, Method
 
 TOLERANCE = 1.0
-"""Log-likelihood that may still be missing, by a bound that overstates it: data cannot tell such tables apart."""
+"""Log-likelihood that may be missing at the end, by a bound that overstates it. Data cannot tell such tables apart."""
 MOST_STEPS = 10_000
 
 
@@ -36,7 +36,7 @@ def maximum_likelihood(
     accelerate: bool = True,
     progress: Progress = quiet,
 ) -> tuple[Counts, Convergence]:
-    """The most likely table (extra axes included) and how well it was found."""
+    """The most likely table (extra axes included) and its convergence."""
     mixture = channel.blocks[0].mixture(list(channel.sizes)) if accelerate and len(channel.blocks) == 1 else None
     if mixture is not None:
         people = _closed_form(*mixture, released)
@@ -101,7 +101,7 @@ class _Climb:
                 x = step
                 step, gap, likelihood = self._step(x)
             if first_gap > self.tolerance > 0:
-                # the gap falls by a factor per step: its logarithm tells how much of the way is done
+                # the gap falls by a factor per step, so its logarithm measures progress
                 left = math.log(max(gap, self.tolerance) / self.tolerance) / math.log(first_gap / self.tolerance)
                 self.progress("fitting", max(0.0, min(1.0, 1 - left)))
         return x, Convergence(gap, self.passes, gap <= self.tolerance, likelihood)

@@ -1,17 +1,19 @@
-"""Confidence intervals for counts and sums that are honest also where few rows stand behind them.
+"""Confidence intervals for counts and sums that are honest also where few rows decide them.
 
-An estimate is a sum over released rows. Where few rows decide it, it is skewed and moves in steps. Where it is neither
-(skewness below SKEWED, variance above FEW steps squared), the interval is the familiar estimate plus or minus z standard
-errors. If fewer than SCARCE released rows are expected among the people counted, and the variance in the nearest possible
-table is larger, the mean of both variances is used. Otherwise the limits are the values c under which the estimate would be
-just too far off: variance v and third moment t are those of a table with c such people (a score interval), and the
-normal quantile is corrected for skewness (Cornish and Fisher),
+An estimate is a sum over released rows. Where few rows decide it, it is skewed and moves in steps. Where it does neither
+(skewness below SKEWED, variance above FEW steps squared), the interval is the usual one, the estimate plus or minus z
+standard errors. There, if fewer than SCARCE released rows are expected among the people counted, and the variance in the
+nearest possible table is larger, the mean of both variances is used.
+
+Otherwise it is a score interval: the limits are the values c under which the estimate would be just too far off. Variance
+v and third moment t are those of a table with c such people, and the normal quantile is corrected for skewness (Cornish
+and Fisher),
 
     estimate - c = z sqrt(v(c)) + (z^2 - 1)/6 t(c)/v(c)      at the lower limit, -z at the upper one.
 
-With a variance below FEW steps squared the limits are also moved out by half a step, as in exact
-intervals for counts: the interval then covers at least as often as it says. A step is what one released row adds
-to the estimate; ``variance / step^2`` counts noise rows where all attributes of the table are one unit.
+With a variance below FEW steps squared, both limits also move out by half a step, as in exact intervals for counts: the
+interval then covers at least as often as it says. A step is how much one released row adds to the estimate;
+``variance / step^2`` counts noise rows where all attributes of the table are one unit.
 docs/why/theory.md 7 has the measured coverage.
 """
 
@@ -55,7 +57,7 @@ def wald(estimate: Counts, error: Counts, level: float) -> tuple[Counts, Counts]
 
 def honest(estimate: Counts, error: Counts, shape: Shape, sampled: bool, level: float) -> tuple[Counts, Counts]:
     """Limits of each function, in units of its mean weight; ``sampled``: the people are themselves a sample."""
-    variance = np.where(error > 0, _variance(shape, shape.people, sampled), 0.0)  # what is certain has no variance
+    variance = np.where(error > 0, _variance(shape, shape.people, sampled), 0.0)  # without an error nothing varies
     known = variance > 0
     steps = np.divide(variance, shape.step**2, out=np.full_like(variance, np.inf), where=known & (shape.step > 0))
     skewness = np.divide(_third(shape, shape.people, sampled), variance**1.5, out=np.zeros_like(variance), where=known)
@@ -70,8 +72,8 @@ def honest(estimate: Counts, error: Counts, shape: Shape, sampled: bool, level: 
 
 
 def _variance(shape: Shape, c: Counts, sampled: bool) -> Counts:
-    """Of the estimate, with c people who have a weight."""
-    certain = c * c / shape.total if sampled else shape.known_2 * c  # known of each person: a share, or the weight
+    """The variance of the estimate, with c people who have a weight."""
+    certain = c * c / shape.total if sampled else shape.known_2 * c  # each person's expectation: a share, or the weight
     return np.maximum(_sum(shape, shape.others_2, shape.own_2, c) - certain, 0.0)
 
 
@@ -135,8 +137,7 @@ def ratio(
 ) -> tuple[Counts, Counts, NDArray[np.bool_]]:
     """Limits of above / below from the limits of both (MOVER; Donner and Zou 2012), and where they are finite.
 
-    With normal limits this is Fieller's interval. Where the denominator cannot be told from zero
-    nothing bounds the ratio.
+    With normal limits this is Fieller's interval. Nothing bounds the ratio where the denominator may be zero.
     """
 
     def root(up: Counts, down: Counts, sign: float) -> tuple[Counts, NDArray[np.bool_]]:

@@ -1,13 +1,14 @@
-"""Linear functions of a table: the sums that their errors and intervals are made of (docs/why/theory.md 7).
+"""Linear functions of a table, and the sums behind their errors and intervals (docs/why/theory.md 7).
 
-A function has a weight w per cell; its value is ``sum w x``. One released row in cell v adds ``b_v = (B w)_v`` to its
-estimate. Two forms hold many functions at once:
+A function gives each cell a weight w; its value is ``sum w x``. One released row in cell v adds ``b_v = (B w)_v`` to its
+estimate. Two classes hold many functions at once:
 
     Listed    any weights, written out
-    Grouped   the same functions in every group of a table, zero outside the group; a cell is a group without a rest
+    Grouped   the same functions in every group of a table, zero outside the group
 
-Where no block randomises grouped attributes together with others, B is a product of two, and Grouped does the
-sum over the rest once per distinct row of weights instead of once per group.
+The attributes that do not form groups are the rest. Cells are groups without a rest. If no block randomises grouped
+attributes together with others, B is the product of a matrix for the groups and one for the rest. Grouped then sums over
+the rest once per distinct row of weights, not once per group.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .._blocks import Counts
 from .channel import Channel
 
 BATCH = 2**22
-"""Numbers held at a time where functions are written out."""
+"""How many weights are written out at a time."""
 
 
 class Functions(Protocol):
@@ -38,7 +39,7 @@ class Functions(Protocol):
         """``sum_u x_u w_u^2``."""
 
     def products(self, released: Counts) -> tuple[Counts, Counts]:
-        """``sum_v y_v b_v^2``, and the same with every term positive: how large what is rounded was."""
+        """``sum_v y_v b_v^2``, and the sum of its absolute terms: the scale of its rounding error."""
 
     @property
     def spread(self) -> Counts:
@@ -47,12 +48,16 @@ class Functions(Protocol):
 
 @dataclass(frozen=True)
 class Shape:
-    """How functions with weights of one sign react to people, in units of their mean weight ``unit``.
+    """Moments of functions whose weights have one sign, in units of their mean weight ``unit``.
 
-    ``people``: how many have a weight, in the table that was looked at. Sums over one person's released row, averaged over
-    the people who have a weight: ``own_2``, ``own_3`` of b^2 and b^3, ``known_2`` of w^2, ``cross`` of w b^2, ``known_3`` of
-    w^3; ``others_2``, ``others_3`` over all others. ``step``: the most that one released row with a weight adds.
-    ``expected``: how many such rows are expected.
+    Members are the people whose cell has a weight other than zero.
+
+    ``people``    how many members the table has, of ``total`` people
+    ``step``      the most that one released row in a cell with a weight adds
+    ``expected``  how many such rows are expected
+    ``own_2``     the expected b^2 of a member's released row, the mean over all members; ``own_3`` of b^3
+    ``others_2``  the same over all other people; ``others_3`` of b^3
+    ``known_2``   the mean of w^2 over all members; ``known_3`` of w^3; ``cross`` of w b^2
     """
 
     unit: Counts
@@ -68,14 +73,14 @@ class Shape:
     others_3: Counts
     total: float
 
-    def of(self, chosen: NDArray[np.intp]) -> Shape:
-        """Some of the functions."""
-        arrays = {name: value[chosen] for name, value in vars(self).items() if name != "total"}
+    def of(self, places: NDArray[np.intp]) -> Shape:
+        """The shape of some of the functions."""
+        arrays = {name: value[places] for name, value in vars(self).items() if name != "total"}
         return Shape(**arrays, total=self.total)
 
     @staticmethod
     def joined(parts: Sequence[tuple[NDArray[np.intp], Shape]], functions: int) -> Shape:
-        """Shapes of disjoint sets of functions as one."""
+        """One shape from those of disjoint sets of functions, each with the places of its functions."""
         total = parts[0][1].total if parts else 0.0
         names = [name for name in Shape.__dataclass_fields__ if name != "total"]
         arrays = {name: np.ones(functions) for name in names}
@@ -94,7 +99,7 @@ class Listed:
 
     @cached_property
     def carried(self) -> Counts:
-        """What one released row adds, extra axes included."""
+        """b: how much one released row adds, by its cell, extra axes included."""
         return self.channel.inverse_transpose(self.weights)
 
     def _flat(self, array: Counts) -> Counts:
@@ -107,31 +112,31 @@ class Listed:
         return np.asarray(self._flat(self.weights**2 * people).sum(1))
 
     def products(self, released: Counts) -> tuple[Counts, Counts]:
-        found = np.asarray(self._flat(released * self.carried**2).sum(1))
-        return found, found
+        products = np.asarray(self._flat(released * self.carried**2).sum(1))
+        return products, products
 
     @property
     def spread(self) -> Counts:
         inside = self.weights[:, self.channel.possible]
         return np.asarray(np.ptp(inside, axis=1)) if inside.size else np.zeros(len(self.weights))
 
-    def covariances(self, released: Counts, people: Counts, whole: Callable[[Counts], Counts] | None) -> Counts:
-        """``sum y b_i b_j - sum x w_i w_j`` for all pairs; ``whole`` maps the values to what replaces the second sum."""
+    def covariances(self, released: Counts, people: Counts, second: Callable[[Counts], Counts] | None) -> Counts:
+        """``sum y b_i b_j - sum x w_i w_j`` for all pairs; ``second`` computes the second term from the values instead."""
         carried, flat = self._flat(self.carried), self._flat(self.weights)
         products = (carried * released.ravel()) @ carried.T
-        if whole is not None:
-            return np.asarray(products - whole(flat @ people.ravel()))
+        if second is not None:
+            return np.asarray(products - second(flat @ people.ravel()))
         return np.asarray(products - (flat * people.ravel()) @ flat.T)
 
     def shape(self, people: Counts, expected: Counts) -> Shape:
-        """The shape in a table of ``people`` (extra axes included), of which ``expected`` rows are released."""
+        """The shape in a table of ``people``, for which ``expected`` rows are expected (both with the extra axes)."""
         channel = self.channel
         extra = (1,) * len(channel.extra)
         weights = self.weights.reshape(self.weights.shape + extra)
         support = np.broadcast_to(weights != 0, self.carried.shape)
         inside = np.where(support, people, 0.0)
         empty = self._flat(inside).sum(1) <= 0
-        if empty.any():  # nobody there: as if people were spread evenly
+        if empty.any():  # no members: as if people were spread evenly
             inside[empty] = np.where(support[empty] & channel.possible_whole, 1.0, 0.0)
         members = np.maximum(self._flat(inside).sum(1), 1e-300)
         unit = _mean_weight(self._flat(inside * weights).sum(1) / members, self._flat(self.weights))
@@ -165,7 +170,7 @@ class Listed:
 
 
 def _mean_weight(means: Counts, weights: Counts) -> Counts:
-    """The mean weight of each function; exactly the weight where all that are not zero are equal."""
+    """The mean weight of each function; without rounding where all weights other than zero are equal."""
     largest, smallest = weights.max(1), weights.min(1)
     extreme = np.where(np.abs(largest) >= np.abs(smallest), largest, smallest)
     alike = ((weights == 0) | (weights == extreme[:, None])).all(1)
@@ -175,11 +180,11 @@ def _mean_weight(means: Counts, weights: Counts) -> Counts:
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """Functions in every group of a table whose first axes are the groups.
+    """The same functions in every group of a table whose first axes are the groups.
 
-    ``shown`` numbers the groups that count. ``weights`` has one array per function, with axes of length 1 where the function
-    does not change along them. ``slopes`` (groups, functions) makes one function of them in each group; without slopes
-    there is just one function.
+    ``shown`` holds the numbers of the groups that count. ``weights`` has one array per function, with an axis of length 1
+    where the weights do not vary. ``slopes`` (groups, functions) combines the functions into one per group; a single
+    function needs none.
     """
 
     channel: Channel
@@ -197,7 +202,7 @@ class Grouped:
         return np.ones((len(self.shown), 1)) if self.slopes is None else self.slopes
 
     def _sums(self, counts: Counts, weights: Counts) -> Counts:
-        """``sum_r counts weights`` in each group shown."""
+        """``counts * weights`` summed over the rest, in each group shown."""
         product = np.broadcast_to(counts * weights, self.channel.shape)
         return np.asarray(product.sum(self._rest)).ravel()[self.shown]
 
@@ -221,7 +226,7 @@ class Grouped:
         rows = np.einsum("gj,jgr->gr", self._factors, self.rows(self.shown))
         grouped = math.prod(self.channel.shape[: len(self.groups)])
         possible = self.channel.possible.reshape(grouped, -1)[self.shown]
-        elsewhere = np.zeros(()) if grouped > 1 else np.nan  # zero in all other groups, if there are any
+        elsewhere = np.zeros(()) if grouped > 1 else np.nan  # in all other groups, if there are any
         high = np.fmax(np.where(possible, rows, -np.inf).max(1), elsewhere)
         low = np.fmin(np.where(possible, rows, np.inf).min(1), elsewhere)
         return np.asarray(np.maximum(high - low, 0.0))
@@ -236,49 +241,50 @@ class Grouped:
 
     @cached_property
     def _separable(self) -> bool:
+        """Whether B is the product of a matrix for the groups and one for the rest."""
         inside = set(self.groups)
         return bool(self.groups) and not any(
             0 < len(inside.intersection(block.attributes)) < len(set(block.attributes) & set(self.channel.names))
             for block in self.channel.blocks
         )
 
-    def rows(self, chosen: NDArray[np.intp]) -> Counts:
-        """The weights in some groups: shape (functions, groups, rest)."""
+    def rows(self, numbers: NDArray[np.intp]) -> Counts:
+        """The weights in the groups with these numbers: shape (functions, groups, rest)."""
         shape = self.channel.shape
         grouped = math.prod(shape[: len(self.groups)])
         return np.stack(
-            [np.broadcast_to(weights, shape).reshape(grouped, -1)[chosen].astype(float) for weights in self.weights]
+            [np.broadcast_to(weights, shape).reshape(grouped, -1)[numbers].astype(float) for weights in self.weights]
         )
 
-    def written_out(self, chosen: NDArray[np.intp]) -> Counts:
-        """All weights of every function in some of the groups shown: shape (functions, chosen, *table)."""
+    def written_out(self, places: NDArray[np.intp]) -> Counts:
+        """All weights of every function in the groups at ``places`` of ``shown``: shape (functions, places, *table)."""
         shape = self.channel.shape
         grouped = math.prod(shape[: len(self.groups)])
-        groups = self.shown[chosen]
-        whole = np.zeros((len(self.weights), len(groups), grouped, math.prod(shape) // grouped))
-        whole[:, np.arange(len(groups)), groups] = self.rows(groups)
-        return whole.reshape(len(self.weights), len(groups), *shape)
+        numbers = self.shown[places]
+        weights = np.zeros((len(self.weights), len(numbers), grouped, math.prod(shape) // grouped))
+        weights[:, np.arange(len(numbers)), numbers] = self.rows(numbers)
+        return weights.reshape(len(self.weights), len(numbers), *shape)
 
     def pieces(self) -> Iterator[NDArray[np.intp]]:
-        """Places of the groups shown, as many at a time as may be written out."""
+        """The places of ``shown``, as many at a time as may be written out."""
         cells = math.prod(self.channel.sizes.values())
         batch = max(BATCH // max(cells * len(self.weights), 1), 1)
         for start in range(0, len(self.shown), batch):
             yield np.arange(start, min(start + batch, len(self.shown)))
 
     def _one_by_one(self, released: Counts) -> Counts:
-        """Pair products, every group carried through the inverse by itself."""
+        """Pair products, with every group carried through the inverse separately."""
         flat, functions = released.ravel(), len(self.weights)
-        found = [np.zeros((0, functions, functions))]
+        products = [np.zeros((0, functions, functions))]
         for piece in self.pieces():
-            whole = self.written_out(piece)
-            carried = self.channel.inverse_transpose(whole.reshape(-1, *self.channel.shape))
+            weights = self.written_out(piece)
+            carried = self.channel.inverse_transpose(weights.reshape(-1, *self.channel.shape))
             carried = carried.reshape(functions, len(piece), -1)
             if functions == 1:
-                found.append((flat * carried[0] ** 2).sum(1)[:, None, None])
+                products.append((flat * carried[0] ** 2).sum(1)[:, None, None])
             else:
-                found.append(np.einsum("jgv,kgv->gjk", carried * flat, carried, optimize=True))
-        return np.concatenate(found)
+                products.append(np.einsum("jgv,kgv->gjk", carried * flat, carried, optimize=True))
+        return np.concatenate(products)
 
     @cached_property
     def _split(self) -> tuple[Channel, Channel | None]:
@@ -287,7 +293,7 @@ class Grouped:
         return Channel(self.channel.blocks, self.groups), Channel(self.channel.blocks, rest) if rest else None
 
     def _arranged(self, released: Counts) -> Counts:
-        """Released rows as a matrix: groups by rest, extra axes included."""
+        """Released counts as a matrix: groups by rest, extra axes included."""
         outer, inner = self._split
         order = [*outer.sizes, *(inner.sizes if inner else ())]
         axes = list(self.channel.sizes)
@@ -295,29 +301,29 @@ class Grouped:
         return y.reshape(math.prod(outer.sizes.values()), -1)
 
     def _carried(self, pattern: Counts) -> Counts:
-        """What a released row adds along the rest: shape (functions, rest)."""
+        """How much a released row adds, along the rest: shape (functions, rest)."""
         inner = self._split[1]
         if inner is None:
             return pattern
         return inner.inverse_transpose(pattern.reshape(-1, *inner.shape)).reshape(len(pattern), -1)
 
     def _by_pattern(self, released: Counts) -> Counts:
-        """Pair products, with the sum over the rest done once per distinct row of weights."""
+        """Pair products, summed over the rest once per distinct row of weights."""
         outer, _ = self._split
         y = self._arranged(released)
         result = np.zeros((len(self.shown), len(self.weights), len(self.weights)))
-        for members, pattern, scale in self._patterns():
-            carried, chosen = self._carried(pattern), self.shown[members]
+        for places, pattern, scale in self._patterns():
+            carried, numbers = self._carried(pattern), self.shown[places]
 
-            def summed(j: int, k: int, carried: Counts = carried, chosen: NDArray[np.intp] = chosen) -> Counts:
+            def summed(j: int, k: int, carried: Counts = carried, numbers: NDArray[np.intp] = numbers) -> Counts:
                 over_rest = (y @ (carried[j] * carried[k])).reshape(tuple(outer.sizes.values()))
-                return outer.product_inverse(over_rest, self.groups, self.groups).ravel()[chosen]
+                return outer.product_inverse(over_rest, self.groups, self.groups).ravel()[numbers]
 
-            result[members] = self._pairs(summed) * scale.T[:, :, None] * scale.T[:, None, :]
+            result[places] = self._pairs(summed) * scale.T[:, :, None] * scale.T[:, None, :]
         return result
 
     def _patterns(self) -> Sequence[tuple[NDArray[np.intp], Counts, Counts]]:
-        """(places of the groups, their common weights over the rest, each group's factor) of groups that share weights."""
+        """Groups with proportional weights: (their places, the common weights over the rest, the factor of each group)."""
         grouped = len(self.groups)
         if len(self.shown) == 0:
             return []
@@ -342,26 +348,27 @@ class Grouped:
         )
 
     def one_sign(self) -> NDArray[np.bool_]:
-        """Where the weights of the one function have one sign."""
+        """In which groups the weights of the single function have one sign."""
         rows = self.rows(self.shown)[0]
         return np.asarray(((rows >= 0).all(1) | (rows <= 0).all(1)) & (rows != 0).any(1))
 
     def shape(self, people: Counts, expected: Counts) -> Shape:
-        """The shape of the one function in every group, in a table of ``people`` of which ``expected`` rows are released."""
+        """The shape of the single function in every group; arguments as in :meth:`Listed.shape`."""
         parts: list[tuple[NDArray[np.intp], Shape]] = []
         if self._separable and (not self.channel.extra or self._split[1] is None):
-            for members, pattern, scale in self._patterns():
-                parts.append((members, self._shape_of(members, pattern[0], scale[0], people, expected)))
+            for places, pattern, scale in self._patterns():
+                parts.append((places, self._shape_of(places, pattern[0], scale[0], people, expected)))
         else:
             for piece in self.pieces():
                 parts.append((piece, Listed(self.channel, self.written_out(piece)[0]).shape(people, expected)))
         return Shape.joined(parts, len(self.shown))
 
     def _shape_of(
-        self, members: NDArray[np.intp], pattern: Counts, scale: Counts, people: Counts, expected: Counts
+        self, places: NDArray[np.intp], pattern: Counts, scale: Counts, people: Counts, expected: Counts
     ) -> Shape:
+        """The shape in the groups at ``places``, whose weights are ``scale`` times ``pattern``."""
         outer, inner = self._split
-        groups = self.shown[members]
+        groups = self.shown[places]
         carried = self._carried(pattern[None])[0]
         support = pattern != 0
         grouped = math.prod(outer.shape)
@@ -371,18 +378,18 @@ class Grouped:
         inside = np.where(support, x[groups], 0.0)
         empty = inside.sum(1) <= 0
         inside[empty] = (support & possible)[empty]
-        members_in = np.maximum(inside.sum(1), 1e-300)
-        unit = _mean_weight((inside @ pattern) / members_in, np.broadcast_to(pattern, (len(groups), len(pattern))))
-        present = np.where(empty, 0.0, members_in)
+        members = np.maximum(inside.sum(1), 1e-300)
+        unit = _mean_weight((inside @ pattern) / members, np.broadcast_to(pattern, (len(groups), len(pattern))))
+        present = np.where(empty, 0.0, members)
         elsewhere = np.maximum(float(people.sum()) - present, 1.0)
 
         def own(power: int, weights: Counts) -> Counts:
-            """The mean over people inside of ``weights`` times the power of what their row adds."""
-            outside = np.broadcast_to(outer.own_moment(power), outer.shape).ravel()[groups]
+            """The mean over members of ``weights`` times the expected b^power of their row."""
+            on_groups = np.broadcast_to(outer.own_moment(power), outer.shape).ravel()[groups]
             if inner is None:
-                return np.asarray(outside)
-            along = inner.forward_transpose((carried**power).reshape(inner.shape)).ravel()
-            return np.asarray(outside * (inside @ (weights * along)) / members_in)
+                return np.asarray(on_groups)
+            on_rest = inner.forward_transpose((carried**power).reshape(inner.shape)).ravel()
+            return np.asarray(on_groups * (inside @ (weights * on_rest)) / members)
 
         def all_rows(power: int) -> Counts:
             over_rest = (y @ carried**power).reshape(tuple(outer.sizes.values()))
@@ -401,8 +408,8 @@ class Grouped:
             expected=np.where(support, rows[groups], 0.0).sum(1),
             own_2=own_2,
             own_3=own_3,
-            known_2=(inside @ pattern**2) / members_in / unit**2,
-            known_3=(inside @ pattern**3) / members_in / unit**3,
+            known_2=(inside @ pattern**2) / members / unit**2,
+            known_3=(inside @ pattern**3) / members / unit**3,
             cross=own(2, pattern) / unit**3,
             others_2=np.maximum(others_2, 0.0),
             others_3=others_3,

@@ -1,4 +1,4 @@
-"""What a method of estimation is: a name, what its table is, and how it is found."""
+"""A method of estimation: its name, a summary of its table, and the function that computes the table."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class Convergence:
 
 
 Fit: TypeAlias = Callable[[Channel, Counts, Progress], tuple[Counts, Convergence | None]]
-"""The table of people from the released one, and how it was found if it was searched for."""
+"""Computes the table of people from the released one; also returns the convergence if it had to search."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to estimate a table: ``summary`` says in a few words what its table is."""
+    """A way to estimate a table; ``summary`` describes the table in a few words."""
 
     name: str
     summary: str

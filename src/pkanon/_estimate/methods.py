@@ -1,4 +1,4 @@
-"""The catalogue of methods. A new one is a file with a Method in it, and a line here."""
+"""The catalogue of methods. A new method needs one file with a Method in it, and one entry here."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A number estimated from a table, with its standard error and its interval.
 
-Every such number is, or behaves like, a sum over people with a weight per cell: exactly for counts, sums and differences, to
-first order for ratios, logarithms and everything made of them (delta.py). A quantity carries those weights, so numbers
-from one table can be added, divided and compared, and their common errors are taken into account.
+Every such number is a sum over people with a weight per cell: exactly for counts, sums and differences, to first order
+for ratios, roots and everything computed from them (delta.py). A quantity carries those weights. So numbers from one table
+can be added, divided and compared, with their correlated errors taken into account.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Quantity:
         try:
             middle, width = to(self.unbiased), abs(slope(self.unbiased)) * reach
             return back(middle - width), back(middle + width)
-        except (ArithmeticError, ValueError):  # on or over the border of its scale: say so on the plain one
+        except (ArithmeticError, ValueError):  # not a point of its scale: the interval is on the plain one
             return self.unbiased - reach, self.unbiased + reach
 
     def on(self, scale: Scale) -> Quantity:

@@ -1,4 +1,4 @@
-"""Shares of all people, or of the people of a group, for every cell of a table."""
+"""Each cell of a table as a share of all people, or of the people in its group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shares:
-    """Shares of the people, or of a group of them, per cell; ``bounded`` where the group's size is certain enough."""
+    """The share of each cell; ``bounded`` where the size of its group is certain enough to bound the share."""
 
     shares: Counts
     standard_errors: Counts
@@ -37,39 +37,39 @@ def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
         low, high = (limit * scale for limit in table.interval(level))
         return Shares(table.counts * scale, table.standard_errors * abs(scale), low, high, np.ones(low.shape, bool))
     summed = tuple(axis for axis, name in enumerate(table.names) if name not in given)
-    below, group = (counts.sum(summed, keepdims=True) for counts in (table.counts, table.unbiased))
-    spread, limits = _group(table, given, group, level)
-    common = _covariance(table, given, group)
+    size, group = (counts.sum(summed, keepdims=True) for counts in (table.counts, table.unbiased))
+    group_errors, group_limits = _group(table, given, group, level)
+    covariance = _covariance(table, given, group)
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(below != 0, table.counts / below, np.nan)
+        share = np.where(size != 0, table.counts / size, np.nan)
         unbiased = np.where(group != 0, table.unbiased / group, np.nan)
         own = table.standard_errors**2
-        variance = own - 2 * unbiased * common + unbiased**2 * spread**2
-        size = own + np.abs(2 * unbiased * common) + unbiased**2 * spread**2
-    weak = ~(variance > ROUNDING * size) & table.channel.possible & np.isfinite(unbiased)
+        variance = own - 2 * unbiased * covariance + unbiased**2 * group_errors**2
+        magnitude = own + np.abs(2 * unbiased * covariance) + unbiased**2 * group_errors**2
+    weak = ~(variance > ROUNDING * magnitude) & table.channel.possible & np.isfinite(unbiased)
     variance[weak] = _written_out(table, summed, np.argwhere(weak), unbiased[weak])
     errors = np.sqrt(np.maximum(variance, 0.0)) / np.abs(np.where(group != 0, group, np.nan))
-    found = share_limits(
+    limits = share_limits(
         table,
         table.unbiased,
         table.possible_limits(level),
         table.standard_errors,
         np.broadcast_to(group, table.counts.shape),
-        limits,
-        spread,
-        common,
+        group_limits,
+        group_errors,
+        covariance,
     )
-    low, high, bounded = found.low, found.high, found.bounded
-    low, high = np.fmin(low, share), np.fmax(high, share)  # nothing bounds the share of a group that may be empty
+    # nothing bounds the share of a group that may be empty
+    low, high = np.fmin(limits.low, share), np.fmax(limits.high, share)
     impossible = ~table.channel.possible
     low[impossible], high[impossible], errors[impossible] = 0.0, 0.0, 0.0
-    return Shares(share, errors, low, high, bounded | impossible)
+    return Shares(share, errors, low, high, limits.bounded | impossible)
 
 
 def _group(
     table: Reconstruction, given: Sequence[str], group: Counts, level: float
 ) -> tuple[Counts, tuple[Counts, Counts]]:
-    """Standard errors and limits of the sizes of the groups."""
+    """The standard errors and the limits of the sizes of the groups."""
     if given:
         sizes = table.marginal(*(name for name in table.names if name in given))
         low, high = (limit.reshape(group.shape) for limit in sizes.possible_limits(level))
@@ -80,7 +80,7 @@ def _group(
 
 
 def _covariance(table: Reconstruction, given: Sequence[str], group: Counts) -> Counts:
-    """Per cell the covariance of its estimate and of its group's."""
+    """The covariance of each cell's estimate with the estimate of its group."""
     products = table.channel.product_inverse(table.squares, table.names, given)
     if table.about == "population":
         return np.asarray(table.unsampled * (products - table.unbiased * group / max(table.rows, 1)))
@@ -88,14 +88,14 @@ def _covariance(table: Reconstruction, given: Sequence[str], group: Counts) -> C
 
 
 def _written_out(table: Reconstruction, summed: tuple[int, ...], places: NDArray[np.intp], shares: Counts) -> Counts:
-    """The variance of cell less share times group, for a few cells."""
-    found = [np.zeros(0)]
+    """The variance of ``cell - share * group`` for a few cells."""
+    result = [np.zeros(0)]
     batch = max(BATCH // max(table.released.size, 1), 1)
     for start in range(0, len(places), batch):
         piece = places[start : start + batch]
         weights = np.zeros((len(piece), *table.counts.shape))
-        for one, place, share in zip(weights, piece, shares[start : start + batch]):
-            one[tuple(slice(None) if axis in summed else code for axis, code in enumerate(place))] -= share
-            one[tuple(place)] += 1.0
-        found.append(variances(table, Listed(table.channel, weights))[0])
-    return np.concatenate(found)
+        for function, place, share in zip(weights, piece, shares[start : start + batch]):
+            function[tuple(slice(None) if axis in summed else code for axis, code in enumerate(place))] -= share
+            function[tuple(place)] += 1.0
+        result.append(variances(table, Listed(table.channel, weights))[0])
+    return np.concatenate(result)

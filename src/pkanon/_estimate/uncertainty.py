@@ -1,14 +1,14 @@
-"""One owner of uncertainty: the standard error and the interval of every number made from a table.
+"""One owner of uncertainty: the standard error and the interval of every number computed from a table.
 
-A number (delta.py) is made of linear functions (linear.py). What its interval is depends on what it is, and on nothing
-else, so a cell, a count, a share and an answer to a query of the same thing agree:
+A number (delta.py) is computed from linear functions (linear.py). Its interval depends only on the kind of number. So a
+cell, a count, a share and the answer to a query agree if they are the same number.
 
-    a count or a sum with weights of one sign    honest where few rows stand behind it (interval.py)
-    a share: a count of a group, over the group  from the intervals of both (MOVER)
+    a count, or a sum with weights of one sign   honest also where few rows decide it (interval.py)
+    a share: part of a group, over the group     from the intervals of both (MOVER)
     anything else                                plus or minus z standard errors
 
-A function that does not change along some attributes is asked of the smaller table without them, and one that picks a single
-cell has just that cell's error and interval.
+A function that does not vary along some attributes is taken from the smaller table without them. A function that picks a
+single cell has the error and the interval of that cell.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """The linear functions that numbers are made of, in every group shown of a table whose first axes are the groups."""
+    """The linear functions behind some numbers, in every group shown of a table whose first axes are the groups."""
 
     table: Reconstruction
     groups: tuple[str, ...]
@@ -41,7 +41,7 @@ class Basis:
     weights: tuple[Counts, ...]
 
     def derived(self, place: int) -> Derived:
-        """One of the functions as a number."""
+        """The function at this place, as a number."""
         slopes = np.zeros((len(self.shown), len(self.weights)))
         slopes[:, place] = 1.0
         value, unbiased = (each[:, place] for each in (self._values, self._unbiased))
@@ -64,7 +64,7 @@ class Basis:
         return replace(self._grouped, slopes=slopes)
 
     def linear(self, slopes: Counts) -> Grouped:
-        """The function with these slopes, which are the same in every group."""
+        """One function, combined with slopes that are the same in every group."""
         total = sum((slope * weights for slope, weights in zip(slopes[0], self.weights)), np.zeros((1,)))
         return replace(self._grouped, weights=(np.asarray(total),))
 
@@ -91,13 +91,13 @@ class Single(Basis):
 
 
 def standard_errors(basis: Basis, number: Derived) -> Counts:
-    """The standard error of each number; NaN where the unbiased one is."""
+    """The standard error of each number; NaN where the unbiased number is NaN."""
     if len(basis.shown) == 0:
         return np.zeros(0)
     if number.linear:
-        return _Asked.of(basis.table, basis.linear(number.slopes)).errors
-    found, _ = variances(basis.table, basis.linearised(number.slopes))
-    return np.where(np.isfinite(number.unbiased), np.sqrt(found), np.nan)
+        return _Reduced.of(basis.table, basis.linear(number.slopes)).errors
+    variance, _ = variances(basis.table, basis.linearised(number.slopes))
+    return np.where(np.isfinite(number.unbiased), np.sqrt(variance), np.nan)
 
 
 def intervals(basis: Basis, number: Derived, level: float) -> tuple[Counts, Counts] | None:
@@ -105,7 +105,7 @@ def intervals(basis: Basis, number: Derived, level: float) -> tuple[Counts, Coun
     if len(basis.shown) == 0:
         return np.zeros(0), np.zeros(0)
     if number.linear:
-        low, high = _Asked.of(basis.table, basis.linear(number.slopes)).limits(level)
+        low, high = _Reduced.of(basis.table, basis.linear(number.slopes)).limits(level)
         return low + number.offset, high + number.offset
     if number.above is None or number.below is None:
         return None
@@ -113,20 +113,20 @@ def intervals(basis: Basis, number: Derived, level: float) -> tuple[Counts, Coun
     factor = _share_of(above, below)
     if factor is None:
         return None
-    asked = [_Asked.of(basis.table, function) for function in (above, below)]
+    part, group = (_Reduced.of(basis.table, function) for function in (above, below))
     both = replace(above, weights=(above.weights[0] / factor, below.weights[0]))
     shares = share_limits(
         basis.table,
         number.above.unbiased / factor,
-        _scaled(asked[0].limits(level), 1 / factor),
-        asked[0].errors / abs(factor),
+        _scaled(part.limits(level), 1 / factor),
+        part.errors / abs(factor),
         number.below.unbiased,
-        asked[1].limits(level),
-        asked[1].errors,
+        group.limits(level),
+        group.errors,
         group_covariance(basis.table, both),
     )
     low, high = _scaled((shares.low, shares.high), factor)
-    unknown = np.isnan(number.value)  # a ratio that is not stated has no limits either
+    unknown = np.isnan(number.value)  # a ratio without a value has no limits either
     return np.where(unknown, np.nan, low + number.offset), np.where(unknown, np.nan, high + number.offset)
 
 
@@ -136,7 +136,7 @@ def _scaled(limits: tuple[Counts, Counts], factor: float) -> tuple[Counts, Count
 
 
 def _share_of(above: Grouped, below: Grouped) -> float | None:
-    """The factor by which ``above`` is a part of ``below``, which counts people; None if it is anything else."""
+    """The factor f, if ``below`` counts people and ``above`` is f times the count of a part of them; else None."""
     shape = above.channel.shape
     inside = above.channel.possible.reshape(math.prod(shape[: len(above.groups)]), -1)[above.shown]
     part, whole = (g.rows(g.shown)[0][inside] for g in (above, below))
@@ -150,7 +150,7 @@ def _share_of(above: Grouped, below: Grouped) -> float | None:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of shares, and where the size of the group is certain enough to bound them."""
+    """Limits of shares; ``bounded`` where the size of the group is certain enough to bound them."""
 
     low: Counts
     high: Counts
@@ -165,11 +165,11 @@ def share_limits(
     below: Counts,
     below_limits: tuple[Counts, Counts],
     below_errors: Counts,
-    common: Counts,
+    covariance: Counts,
 ) -> Limits:
-    """Limits of above / below, a count of people over a count of a group they are in."""
+    """Limits of above / below: a count of people, over the size of a group that holds them all."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        correlation = np.clip(np.nan_to_num(common / (above_errors * below_errors)), -1.0, 1.0)
+        correlation = np.clip(np.nan_to_num(covariance / (above_errors * below_errors)), -1.0, 1.0)
     if table.method != "inverse":
         above, below = (np.clip(centre, 0.0, table.total) for centre in (above, below))
     low, high, bounded = ratio(above, above_limits, below, below_limits, correlation)
@@ -180,8 +180,11 @@ def share_limits(
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """One function in each group, asked of the smallest table that knows it; ``cell`` where it picks a single one."""
+class _Reduced:
+    """One function in each group, on the smallest table that determines it.
+
+    ``cell``: the cell that the function picks, times ``factor``; -1 where it sums several cells.
+    """
 
     table: Reconstruction
     function: Grouped
@@ -189,19 +192,19 @@ class _Asked:
     factor: Counts
 
     @classmethod
-    def of(cls, table: Reconstruction, function: Grouped) -> _Asked:
+    def of(cls, table: Reconstruction, function: Grouped) -> _Reduced:
         shape = table.counts.shape
-        free = ~table.channel.possible  # the weight of what cannot occur is anybody's guess
-        weights = np.where(free, np.nan, np.broadcast_to(function.weights[0], shape))
-        kept = list(range(len(function.groups)))
+        impossible = ~table.channel.possible  # NaN: cells that cannot occur may have any weight
+        weights = np.where(impossible, np.nan, np.broadcast_to(function.weights[0], shape))
+        axes = list(range(len(function.groups)))
         for axis in range(len(function.groups), len(shape)):
             low, high = (edge.reduce(weights, axis=axis, keepdims=True) for edge in (np.fmin, np.fmax))
-            if not (low < high).any() and (len(kept) > 0 or axis < len(shape) - 1):
+            if not (low < high).any() and (len(axes) > 0 or axis < len(shape) - 1):
                 weights = high
             else:
-                kept.append(axis)
-        if len(kept) < len(shape):
-            table = table.marginal(*(table.names[axis] for axis in kept))
+                axes.append(axis)
+        if len(axes) < len(shape):
+            table = table.marginal(*(table.names[axis] for axis in axes))
         weights = np.nan_to_num(weights.reshape(table.counts.shape))
         reduced = Grouped(table.channel, function.groups, function.shown, (weights,))
         rows = reduced.rows(reduced.shown)[0]
@@ -215,18 +218,18 @@ class _Asked:
     def errors(self) -> Counts:
         """Standard errors."""
         several = self.cell < 0
-        found = self.table.standard_errors.ravel()[self.cell] * np.abs(self.factor)
+        result = self.table.standard_errors.ravel()[self.cell] * np.abs(self.factor)
         if several.any():
-            found[several] = np.sqrt(variances(self.table, self._several)[0])
-        return found
+            result[several] = np.sqrt(variances(self.table, self._several)[0])
+        return result
 
     @cached_property
     def _several(self) -> Grouped:
-        """The function in the groups where it is not a single cell."""
+        """The function in the groups where it sums several cells."""
         return replace(self.function, shown=self.function.shown[self.cell < 0])
 
     def limits(self, level: float) -> tuple[Counts, Counts]:
-        """(low, high) around the unbiased value; within what is possible unless the method is the plain inverse."""
+        """(low, high) around the unbiased value; within the possible range unless the method is the inverse."""
         several = self.cell < 0
         low, high = (limit.ravel()[self.cell] * self.factor for limit in self.table.possible_limits(level))
         low, high = np.minimum(low, high), np.maximum(low, high)
@@ -244,8 +247,8 @@ def function_limits(table: Reconstruction, function: Grouped, errors: Counts, le
         return low, high
     shape = replace(function, shown=function.shown[one_sign]).shape(table.nearest_whole, table.expected)
     largest = np.abs(function.rows(function.shown[one_sign])[0]).max(1) / np.abs(shape.unit)
-    found = shape_limits(table, shape, values[one_sign] / shape.unit, errors[one_sign], largest, level)
-    ends = [limit * shape.unit for limit in found]
+    in_units = shape_limits(table, shape, values[one_sign] / shape.unit, errors[one_sign], largest, level)
+    ends = [limit * shape.unit for limit in in_units]
     low[one_sign], high[one_sign] = np.minimum(*ends), np.maximum(*ends)
     return low, high
 

@@ -1,16 +1,17 @@
 """The variance of linear functions of a table: one formula, one fallback (docs/why/theory.md 7).
 
-With y the released counts, b what one released row adds and w the weight of a cell, the variance of the estimate
-``sum w x_hat`` is estimated without bias by
+Let y be the released counts, b_v how much one released row in cell v adds, and w_u the weight of cell u. An unbiased
+estimate of the variance of ``sum w x_hat`` is
 
     table        sum_v y_v b_v^2 - sum_u x_hat_u w_u^2
     population   n/(n - 1) (sum_v y_v b_v^2 - (sum w x_hat)^2 / n)
 
-With survey weights y counts weights, and squared weights take its place in the first sums. The estimate can fall
-below zero in sparse tables. The variance is then the one that people spread evenly over all possible cells would have: for a
-cell of a value-symmetric design that is the error predicted before any data exist. It overstates more often than
-not; the variance in the nearest table without negative cells, which is closer to the estimate, understates. About a
-population, one more person is added whom the sample could have missed.
+With survey weights, the sums of ``y b^2`` and of ``x_hat w^2`` count squared weights.
+
+In sparse tables this estimate can be negative. It is then replaced by the variance that people spread evenly over all
+possible cells would have. For a cell of a value-symmetric design that is the error predicted before any data exist. It
+overstates more often than not. The nearest table without negative cells is closer to the estimate, but its variance
+understates. About a population, one more person is added, whom the sample could have missed.
 """
 
 from __future__ import annotations
@@ -27,23 +28,23 @@ if TYPE_CHECKING:
     from .reconstruction import Reconstruction
 
 ROUNDING = 1e-12
-"""A variance is a difference of two sums; below this share of them it is rounding."""
+"""A variance is the difference of two sums; below this share of them it is rounding error."""
 
 
 def variances(table: Reconstruction, functions: Functions) -> tuple[Counts, NDArray[np.bool_]]:
     """The variance of each function, never negative, and where it had to be predicted."""
     estimated, size = estimated_variances(table, functions)
-    # where all rows say the same, the sums themselves are rounding, of numbers as large as the weights
+    # where all rows agree, the sums themselves are rounding errors, of numbers as large as the weights
     least = ROUNDING**2 * functions.spread**2 * float(table.squares.sum())
-    known = estimated > np.maximum(ROUNDING * size, least)
-    if known.all():
-        return estimated, ~known
+    usable = estimated > np.maximum(ROUNDING * size, least)
+    if usable.all():
+        return estimated, ~usable
     predicted = _evenly(table, functions)
-    return np.where(known, estimated, predicted), ~known & (predicted > 0)
+    return np.where(usable, estimated, predicted), ~usable & (predicted > 0)
 
 
 def estimated_variances(table: Reconstruction, functions: Functions) -> tuple[Counts, Counts]:
-    """Without bias, so possibly negative; and how large the sums were of which it is the difference."""
+    """The unbiased estimates, which can be negative, and the scale of the sums whose differences they are."""
     products, size = functions.products(table.squares)
     if table.about == "population":
         return table.unsampled * (products - functions.values(table.unbiased) ** 2 / max(table.rows, 1)), size
@@ -63,12 +64,12 @@ def _evenly(table: Reconstruction, functions: Functions) -> Counts:
 
 
 def covariance(table: Reconstruction, weights: Counts) -> Counts:
-    """The covariance matrix of listed functions, without bias; it may be indefinite."""
+    """The covariance matrix of the functions with these weights, without bias; it may be indefinite."""
     listed = Listed(table.channel, weights)
     if table.about == "population":
         rows = max(table.rows, 1)
-        found = listed.covariances(table.squares, table.unbiased, lambda values: np.outer(values, values) / rows)
-        return table.unsampled * found
+        result = listed.covariances(table.squares, table.unbiased, lambda values: np.outer(values, values) / rows)
+        return table.unsampled * result
     return listed.covariances(table.squares, table.unbiased_squares, None)
 
 
@@ -78,5 +79,5 @@ def group_covariance(table: Reconstruction, grouped: Grouped) -> Counts:
     if table.about == "population":
         values = grouped.each(table.unbiased)
         return np.asarray(table.unsampled * (products - values[:, 0] * values[:, 1] / max(table.rows, 1)))
-    both = Grouped(grouped.channel, grouped.groups, grouped.shown, (grouped.weights[0] * grouped.weights[1],))
-    return np.asarray(products - both.values(table.unbiased_squares))
+    product = Grouped(grouped.channel, grouped.groups, grouped.shown, (grouped.weights[0] * grouped.weights[1],))
+    return np.asarray(products - product.values(table.unbiased_squares))

@@ -6,9 +6,9 @@ in every direction; with C its covariance under independence, ``d' C^+ d`` is ch
 rank of C degrees of freedom. C is that of independent attributes, so no estimate in the cells enters it;
 without randomisation it is a projection over n, and the test is Pearson's.
 
-The noise adds tr C to ``sum d^2`` on average; Cramer's V takes it off again, as Bergsma (2013) does for
-sampling alone. Mutual information is that of the nearest table without negative cells, less the mean of
-what REPEATS repetitions of the release show if the attributes were independent.
+The noise adds tr C to ``sum d^2`` on average; Cramer's V subtracts it, as Bergsma (2013) does for
+sampling alone. Mutual information is that of the nearest table without negative cells, less its mean over
+REPEATS simulated releases of independent attributes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LARGEST = 4096
 """Cells; the covariance of all of them is held in memory."""
 REPEATS = 200
 RANK = 1e-9
-"""Directions in which the covariance is smaller than this share of its largest are those that cannot vary."""
+"""Directions whose variance is below this share of the largest one cannot vary."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def cramers_v(table: Reconstruction) -> Measure:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A table of two attributes beside the table of independent ones: how far cells are off, and the covariance of that."""
+    """A table of two attributes, its deviations from independence, and their covariance."""
 
     table: Reconstruction
     independent: Counts
@@ -144,8 +144,8 @@ class _Pair:
         counts = [int((share > 0).sum()) for share in shares]
         if min(counts) < 2:
             raise InputError(
-                f"Only one value of '{table.names[counts.index(min(counts))]}' can be told from zero in this release, so nothing "
-                "can be said about how it is related to another attribute."
+                f"Only one value of '{table.names[counts.index(min(counts))]}' has a positive estimate in this release, so "
+                "nothing can be said about its relation to another attribute; choose another one."
             )
         independent = np.outer(shares[0], shares[1])
         used = (independent > 0) & about.channel.possible
@@ -198,9 +198,9 @@ def _spread(table: Reconstruction, counts: Counts) -> Counts:
 
 
 def _mutual_information(table: Reconstruction, independent: Counts) -> Measure:
-    """Of the nearest table without negative cells, less what noise alone would show if there were none.
+    """The mutual information of the nearest table without negative cells, less its mean under independence.
 
-    The error is the larger of two: that of repetitions from the nearest table, and of those under independence.
+    The error is the larger of two: over repetitions from the nearest table, and over repetitions under independence.
     """
     draw = np.random.default_rng(0)  # repetitions are a calculation, not a release: the same every time
     channel, n = table.channel, table.total

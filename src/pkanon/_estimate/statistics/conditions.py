@@ -16,7 +16,7 @@ Where: TypeAlias = Mapping[str, Any]
 
 
 def code_of(attribute: Attribute, label: Any) -> int:
-    """The code of a value as it is released: of bins their label."""
+    """The code of a value as it is released; a bin is released as its label."""
     if isinstance(label, np.generic):
         label = label.item()
     if label == attribute.other and label is not None and attribute.other_code is not None:

@@ -18,7 +18,7 @@ Values = Mapping[Any, float | None]
 
 
 def total(table: Reconstruction, name: str, where: Where, values: Values | None = None) -> Quantity:
-    """The sum of an attribute over the people who meet the condition; who has no number adds nothing."""
+    """The sum of an attribute over the people who meet the condition; people without a number add nothing."""
     numbers = along(table, name, values)
     return table.linear(np.where(cells_where(table.attributes, where), np.nan_to_num(numbers), 0.0))
 

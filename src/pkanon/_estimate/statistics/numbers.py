@@ -1,8 +1,8 @@
-"""What number stands for a value, so that means and quantiles can be taken.
+"""The number that represents each value in means and quantiles.
 
-Numbers and booleans stand for themselves. A bin is stood for by its middle (for whole numbers, the
-middle of the whole numbers in it); an open bin is taken to be as wide as its neighbour. The label for
-unlisted values and the missing value have no number and are left out.
+Numbers and booleans represent themselves. A bin is represented by its midpoint (for whole numbers, the
+midpoint of the whole numbers in it); an open bin counts as wide as its neighbour. The label for unlisted
+values and the missing value have no number and are left out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .conditions import code_of
 
 
 def is_numeric(attribute: Attribute) -> bool:
-    """Whether its values stand for numbers without further saying."""
+    """Whether its values are numbers by themselves, without ``values``."""
     return attribute.type in ("integer", "number", "boolean")
 
 

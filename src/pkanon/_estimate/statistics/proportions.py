@@ -1,4 +1,4 @@
-"""Counts of people who meet a condition, and what is made of two of them."""
+"""Counts of people who meet a condition, and shares, ratios and odds ratios computed from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def count(table: Reconstruction, where: Where) -> Quantity:
 
 
 def proportion(table: Reconstruction, where: Where, given: Where) -> Quantity:
-    """Which share of the people who meet ``given`` also meet ``where``."""
+    """The share of the people who meet ``given`` that also meet ``where``."""
     group = cells_where(table.attributes, given)
     both = group & cells_where(table.attributes, where)
     return table.linear(both.astype(float)) / table.linear(group.astype(float))
@@ -27,7 +27,7 @@ def ratio(table: Reconstruction, above: Where, below: Where) -> Quantity:
 
 
 def odds_ratio(table: Reconstruction, first: Where, second: Where) -> Quantity:
-    """By which factor meeting ``first`` multiplies the odds of meeting ``second``; intervals on the logarithm."""
+    """The factor by which meeting ``first`` multiplies the odds of meeting ``second``; intervals on the logarithm."""
     a, b = cells_where(table.attributes, first), cells_where(table.attributes, second)
     both, only_a, only_b, neither = (
         table.linear(np.asarray(cells, float)) for cells in (a & b, a & ~b, ~a & b, ~a & ~b)

@@ -23,7 +23,7 @@ from .moments import Values, along
 from .numbers import bin_limits
 
 MOST_POINTS = 256
-"""Values at which the distribution function is looked at; with more, they are thinned out evenly."""
+"""Values at which the distribution function is evaluated; more are thinned out evenly."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def quantile(table: Reconstruction, name: str, q: float, where: Where, values: V
     rank = np.full(len(flat), len(flat))
     rank[order] = np.arange(len(order))
     shape = [-1 if i == axis else 1 for i in range(len(table.names))]
-    # how many of the values, in their order, are counted: at each of these L is looked at
+    # how many values, from the lowest on, are counted at each point where L is evaluated
     counted = np.unique(np.linspace(0, len(order), min(len(order) + 1, MOST_POINTS)).astype(int))
     leads = np.array([group * ((rank < count).astype(float) - q).reshape(shape) for count in counted])
     observed = _rising((table.counts * leads).reshape(len(leads), -1).sum(1))
