@@ -41,14 +41,14 @@ def representative(attribute: Attribute, values: Mapping[Any, float | None] | No
             lows, highs = bin_limits(bins)
             last = 1.0 if attribute.type == "integer" else 0.0  # [0, 5) holds 0, 1, 2, 3, 4
             numbers[: len(lows)] = (lows + highs - last) / 2
-    told = np.zeros(attribute.size, bool)
+    numbered = np.zeros(attribute.size, bool)
     for label, number in (values or {}).items():
         code = code_of(attribute, label)
-        numbers[code], told[code] = np.nan if number is None else float(number), True
+        numbers[code], numbered[code] = np.nan if number is None else float(number), True
     if not is_numeric(attribute):
         declared = len(attribute.domain) if attribute.domain is not None else 0
-        if not told[:declared].all():
-            forgotten = attribute.label(int(np.argmin(told[:declared])))
+        if not numbered[:declared].all():
+            forgotten = attribute.label(int(np.argmin(numbered[:declared])))
             raise InputError(
                 f"values must have a number for every value of '{attribute.name}'; '{forgotten}' has none (None leaves it out)."
             )
