@@ -119,7 +119,7 @@ def test_a_result_that_cannot_be_printed(place):
             stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
         )  # fmt: skip
     assert process.returncode == 3
-    assert "what was written is complete" in process.stderr
+    assert "written files are complete" in process.stderr
     assert pk.open_release("out").rows == 200
 
 

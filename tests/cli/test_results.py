@@ -60,7 +60,7 @@ def test_formats_exclude_each_other(released, verb, flags):
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize(("name", "flag"), [("x.csv", "--json"), ("x.parquet", "--csv"), ("x.json", "--parquet")])
 def test_a_format_that_contradicts_its_file_is_refused(released, verb, name, flag):
-    assert f"{flag} does not go with {name}" in refused(released, *VERBS[verb], "-o", name, flag)
+    assert f"{flag} does not match the ending of {name}" in refused(released, *VERBS[verb], "-o", name, flag)
 
 
 @pytest.mark.parametrize("verb", VERBS)

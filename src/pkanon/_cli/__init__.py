@@ -2,9 +2,9 @@
 
 One verb, one file; a verb's module is imported when it is used. Beside the verbs:
 
-options.py  options that several verbs have;  targets.py, matrices.py  those of verbs that make a plan
+options.py  options that several verbs share;  targets.py, matrices.py  options of verbs that make a plan
 destinations.py  files and folders;  printing.py  lines and tables;  predictions.py  plans side by side;  progress.py  the bar
-private.py  the one module that imports what is not public
+private.py  the only module that imports private names
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ import pkanon as pk
 GROUPS = {
     "Plan and release": {
         "schema": "Draft a schema from a table.",
-        "plan": "Make a plan: what a target costs, before any data.",
+        "plan": "Make a plan and show what it costs, before any data.",
         "plan-for-error": "Find the k or the sample size for a standard error.",
         "release": "Randomise and shuffle a table.",
-        "explain": "Say what a plan or a release does and promises.",
+        "explain": "Explain what a plan or a release does and promises.",
         "compose": "k and epsilon of several releases of the same table.",
     },
     "Analyse a release": {
         "crosstab": "A corrected cross-tabulation, with errors.",
         "describe": "Means and quantiles of numeric attributes.",
         "query": "Answer a SQL query.",
-        "association": "Are two attributes related, and how strongly?",
-        "correlations": "How all pairs of attributes are related.",
+        "association": "Test whether two attributes are related, and how strongly.",
+        "correlations": "Correlations of all pairs of attributes.",
     },
     "Try and compare": {
-        "demo": "The embedded table to a release and back to a table.",
-        "anonymity": "k of a table as classical k-anonymity counts it.",
-        "reproduce": "The experiments of the paper, run again.",
-        "compare": "Randomisation against k-anonymisation at the same k.",
+        "demo": "Release the embedded table and estimate a table from it.",
+        "anonymity": "The classical k-anonymity of a table.",
+        "reproduce": "Run the experiments of the paper again.",
+        "compare": "Compare randomisation with k-anonymisation at the same k.",
         "completion": "The shell completion script.",
     },
 }
@@ -132,9 +132,9 @@ def run(arguments: Sequence[str]) -> int:
         _complain("error: there is not enough memory for this table")
         return 3
     except OSError as error:
-        # files are written under guard, so what fails here is printing
+        # writing files raises errors of our own, so printing failed
         _complain(
-            f"error: the result could not be printed: {error.strerror or 'the environment failed'}; what was written is complete"
+            f"error: the result could not be printed: {error.strerror or 'the environment failed'}; written files are complete"
         )
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 3
@@ -147,7 +147,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _sentence(error: click.ClickException, arguments: Sequence[str]) -> str:
-    """What is wrong with the words that were typed, and where help is."""
+    """The error in the typed command, and where to find help."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     verb = f"pkanon {arguments[0]}" if arguments[0] in VERBS else "pkanon"
     text = error.format_message().rstrip()
@@ -158,7 +158,7 @@ def _sentence(error: click.ClickException, arguments: Sequence[str]) -> str:
 
 
 def _nearest(typed: str, known: Iterable[str]) -> str:
-    """A question, if something known is like what was typed."""
+    """A did-you-mean question, if a known word is similar to the typed one."""
     near = difflib.get_close_matches(typed.lower(), known, n=1)
     return f" Did you mean {near[0]}?" if near else ""
 
@@ -174,12 +174,12 @@ def _complain(line: str) -> None:
 
 
 class _Terminated(BaseException):
-    """The process was asked to end: clean up like after Ctrl-C."""
+    """The process was asked to end: clean up as after Ctrl-C."""
 
 
 @contextmanager
 def _terminated_politely() -> Iterator[None]:
-    """Turns SIGTERM into an exception, so that nothing half-written stays behind."""
+    """Turns SIGTERM into an exception, so that no half-written file stays behind."""
 
     def stop(number: int, frame: object) -> None:
         raise _Terminated

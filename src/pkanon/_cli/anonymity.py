@@ -16,9 +16,9 @@ from .progress import progress_bar
 @text_options
 @json_option
 def command(table: str, columns: tuple[str, ...], delimiter: str | None, encoding: str | None, as_json: bool) -> None:
-    """k of TABLE (CSV or Parquet) over COLUMNS, as classical k-anonymity counts it.
+    """The classical k-anonymity of TABLE (CSV or Parquet) over COLUMNS.
 
-    The size of the smallest group of rows that agree in all COLUMNS, and how many rows are in groups of that size.
+    Prints the size of the smallest group of rows that agree in all COLUMNS, and how many rows are in groups of that size.
 
     \b
     Example: pkanon anonymity people.csv sex age

@@ -1,4 +1,4 @@
-"""pkanon association: two attributes."""
+"""pkanon association: how two attributes are related."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .progress import progress_bar
 @level_option
 @output_options
 def command(release: str, first: str, second: str, level: float, form: str | None, output: str | None) -> None:
-    """Are the attributes FIRST and SECOND of RELEASE related in the population, and how strongly?
+    """Test whether FIRST and SECOND, attributes of RELEASE, are related in the population, and how strongly.
 
-    A test of independence corrected for the randomisation, Cramer's V and mutual information.
+    Prints a test of independence, Cramer's V and mutual information, all corrected for the randomisation.
 
     \b
     Example: pkanon association out sex education

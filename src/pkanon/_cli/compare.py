@@ -18,13 +18,15 @@ from .progress import progress_bar
 @click.argument("table", type=click.Path(), required=False)
 @click.option("--schema", "schema_file", type=click.Path(), metavar="FILE", help="The schema of TABLE.")
 @click.option(
-    "--ks", metavar="LIST", help="Which k to compare [default: 2,5,10,50,100,1000; three of them with --quick]."
+    "--ks", metavar="LIST", help="The k to compare [default: 2,5,10,50,100,1000; three of them with --quick]."
 )
-@click.option("--target", metavar="ATTR", help="What is guessed and classified [default: income; else the last one].")
+@click.option(
+    "--target", metavar="ATTR", help="The attribute to guess and classify [default: income, else the last one]."
+)
 @output_option("the results to this folder", default="pkanon-compare, numbered if need be")
 @seed_option(1)
 @click.option(
-    "--releases", type=click.IntRange(min=1), metavar="R", help="Releases of each point [default: 4; 1 with --quick]."
+    "--releases", type=click.IntRange(min=1), metavar="R", help="Releases per point [default: 4; 1 with --quick]."
 )
 @click.option("--queries", type=click.IntRange(min=1), default=1000, show_default=True, metavar="Q", help="Queries.")
 @click.option(
@@ -32,9 +34,9 @@ from .progress import progress_bar
     metavar="W",
     default="2",
     show_default=True,
-    help="What 'optimal' is made for: a number of attributes, or full.",
+    help="Tables that 'optimal' serves: a number of attributes, or full.",
 )
-@click.option("--quick", is_flag=True, help="Fewer k, unless --ks names them, and one release of each point.")
+@click.option("--quick", is_flag=True, help="Fewer k, unless --ks names them, and one release per point.")
 @text_options
 @json_option
 @moved_option("--k", "--k is one number; a comparison takes a list of them: --ks 2,10,100.")
@@ -55,9 +57,9 @@ def command(
 ) -> None:
     """Publish TABLE by randomisation and by Mondrian at the same k, and compare.
 
-    Errors of tables, queries, correlations and a classifier; and what an adversary learns about single people. Writes
-    comparison.csv, four figures and index.html. Without TABLE: the embedded one, minutes. Every release is seeded and
-    protects nobody: use data that may be seen.
+    Measures the errors of tables, queries, correlations and a classifier, and what an adversary learns about single
+    people. Writes comparison.csv, four figures and index.html. Without TABLE it takes the embedded one, and minutes.
+    Every release is seeded and protects nobody: use data that may be seen.
 
     \b
     Example: pkanon compare people.csv --schema people.toml --ks 2,10,100 -o compared

@@ -21,9 +21,9 @@ from .progress import progress_bar
 def command(
     release: str, attributes: tuple[str, ...], level: float, chart: str | None, form: str | None, output: str | None
 ) -> None:
-    """How all pairs of ATTRIBUTES (all by default) of RELEASE are related in the population.
+    """Correlations of all pairs of ATTRIBUTES (all by default) of RELEASE, in the population.
 
-    Pearson's correlation where both are numeric, else Cramer's V; both corrected for the randomisation.
+    Pearson's correlation if both are numeric, else Cramer's V; both are corrected for the randomisation.
 
     \b
     Example: pkanon correlations out --chart correlations.png

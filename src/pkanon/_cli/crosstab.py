@@ -12,7 +12,7 @@ from .printing import note, number, print_cells, say
 from .progress import progress_bar
 
 LARGEST_PRINTED = 1_000_000
-"""Cells; beyond, rows of text make no sense and a file is asked for."""
+"""Cells; a larger table is not printed, it must be written to a file."""
 
 
 @click.command()
@@ -22,7 +22,7 @@ LARGEST_PRINTED = 1_000_000
 @click.option("--given", multiple=True, metavar="NAME", help="Shares within each value of this attribute; repeatable.")
 @click.option("--weights", metavar="COLUMN", help="A passed column of survey weights.")
 @chart_option("the table")
-@click.option("--kind", type=click.Choice(["bars", "heat"]), help="Which chart [default: what fits].")
+@click.option("--kind", type=click.Choice(["bars", "heat"]), help="The kind of chart [default: the one that fits].")
 @output_options
 def command(
     release: str,

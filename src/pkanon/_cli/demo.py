@@ -1,4 +1,4 @@
-"""pkanon demo: the embedded table through everything that exists."""
+"""pkanon demo: from the embedded table to a release and back to a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .progress import progress_bar
 CROSSTAB = ("sex", "worked_1989")
 CHARTED = "education"
 STRONG = 1000
-"""For the demo's 2.5 million rows: k from which epsilon is below 4."""
+"""From this k on, epsilon is below 4 for the demo's 2.5 million rows."""
 
 
 @click.command()
@@ -61,7 +61,11 @@ def command(k: str, output: str | None, as_json: bool) -> None:
     )
     say(
         "As it is, "
-        + ("somebody in it is unique and can be found." if raw == 1 else f"everybody in it has {raw - 1} doubles.")
+        + (
+            "somebody in it is unique and can be found."
+            if raw == 1
+            else f"everybody in it has at least {raw - 1} doubles."
+        )
     )
     say()
     say("What was done, without looking at any value:")
@@ -75,18 +79,19 @@ def command(k: str, output: str | None, as_json: bool) -> None:
     say("What you can promise:")
     say(f"  {release.certificate.statement[0]}")
     say(
-        "  Every answer in it may be the person's own or chance. How much the table can shift what is believed about somebody "
-        f"is bounded too: by a factor of at most {math.ceil(math.exp(plan.epsilon)):,} (epsilon = {plan.epsilon_text})."
+        "  Every answer in it may be the person's own or chance. The table can shift what is believed about somebody by a "
+        f"factor of at most {math.ceil(math.exp(plan.epsilon)):,} (epsilon = {plan.epsilon_text})."
     )
     if plan.k < STRONG:
         say("  That second bound is weak; a larger k makes both stronger. Try: pkanon demo --k 1000")
     say()
     say(
-        "What it costs. Counts in this table are noisy; corrected with the published probabilities they are right on average:"
+        "What it costs. Counts of the released rows are biased. Corrected with the published probabilities they are right on "
+        "average, but noisy:"
     )
     for count in (1, 2, 3):
         prediction = plan.predict(*names[:count])
-        total = f"off by about {100 * prediction.l1:.1f}% of all people, added up"
+        total = f"errors of about {100 * prediction.l1:.1f}% of all people, added up"
         say(
             f"  {' x '.join(names[:count])}, {prediction.cells:,} numbers: {'too noisy to be read' if prediction.l1 >= 0.8 else total}"
         )

@@ -1,4 +1,4 @@
-"""pkanon describe: numeric attributes."""
+"""pkanon describe: statistics of numeric attributes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def command(
 ) -> None:
     """Mean, deviation, sum and quantiles of numeric ATTRIBUTES (all by default) of RELEASE.
 
-    A bin counts as its middle; inside it people are taken to be spread evenly.
+    A bin counts as its middle; quantiles take people to be spread evenly inside a bin.
 
     \b
     Example: pkanon describe out age --by sex

@@ -21,7 +21,7 @@ FORMATS = ("csv", "json", "parquet")
 
 
 def _format(context: click.Context, option: click.Parameter, given: bool) -> None:
-    """One of several flags for one thing: a second one is refused, not preferred."""
+    """Flags that exclude each other: a second one is refused, it does not override the first."""
     earlier = context.params.setdefault("form", None)
     if given and earlier is not None:
         raise pk.InputError(f"--{earlier} and --{option.name} exclude each other; choose one.")
@@ -61,21 +61,21 @@ class Destination:
 
 
 def destination(form: str | None, output: str | None) -> Destination:
-    """Checked before anything is computed, so that no work is lost."""
+    """The destination, checked before anything is computed, so that no work is lost."""
     if output is None:
         if form == "parquet":
             raise pk.InputError("Parquet is not text; name a file with -o.")
         return Destination(form, None)
     ending = Path(output).suffix.removeprefix(".").lower()
     if form is not None and ending in FORMATS and ending != form:
-        raise pk.InputError(f"--{form} does not go with {output}; leave the one out or rename the other.")
-    chosen = form or ending
-    if chosen not in FORMATS:
+        raise pk.InputError(f"--{form} does not match the ending of {output}; leave out --{form}, or rename the file.")
+    format = form or ending
+    if format not in FORMATS:
         raise pk.InputError(
             f"{output}: results are written as .csv, .json or .parquet; add --csv, --json or --parquet."
         )
     check_new_file(output)
-    return Destination(chosen, output)
+    return Destination(format, output)
 
 
 def check_new_file(path: str) -> None:
@@ -83,7 +83,7 @@ def check_new_file(path: str) -> None:
     if Path(path).exists():
         raise pk.InputError(f"{path} exists already and is never overwritten; choose another name.")
     if not Path(path).absolute().parent.is_dir():
-        raise pk.InputError(f"Cannot write {path}: its folder does not exist.")
+        raise pk.InputError(f"Cannot write {path}: its folder does not exist; create it first.")
 
 
 def deliver(result: Any, where: Destination, **options: Any) -> None:
@@ -102,6 +102,6 @@ def save_chart(chart: Any, path: str) -> None:
 
 
 def free_folder(base: str, *, beside: str = "") -> Path:
-    """The name of a folder that does not exist yet, numbered if need be; nor does the file with the ending ``beside``."""
+    """A free name for a folder, numbered if need be; with the ending ``beside`` it is free too."""
     names = (Path(base if n == 1 else f"{base}-{n}") for n in itertools.count(1))
     return next(path for path in names if not path.exists() and not path.with_name(path.name + beside).exists())

@@ -19,16 +19,16 @@ from .progress import progress_bar
 @table_option
 @json_option
 def command(file: str, tables: list[tuple[str, ...]], as_json: bool) -> None:
-    """Say what a plan, or a release (a folder or its Parquet file), does and promises.
+    """Explain what a plan, or a release (a folder or its Parquet file), does and promises.
 
-    Shows k, epsilon, the retention probabilities and the predicted errors of some cross-tabulations.
+    Prints k, epsilon, the retention probabilities and the predicted errors of some cross-tabulations.
 
     \b
     Examples: pkanon explain plan.json
               pkanon explain out --table sex,age
     """
     if file.endswith(".toml"):
-        raise pk.InputError(f"{file} is a schema; pkanon plan {file} makes a plan of it.")
+        raise pk.InputError(f"{file} is a schema; pkanon plan {file} makes a plan from it.")
     release = None
     with progress_bar() as progress:
         if Path(file).is_dir() or file.endswith(".parquet"):

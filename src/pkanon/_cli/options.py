@@ -1,4 +1,4 @@
-"""Options that several verbs have: each is declared once, with one meaning."""
+"""Options that several verbs share: each is declared once, with one meaning."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ table_option = click.option(
 
 
 def seed_option(default: int | None, *, needs: str = "") -> Callable[[Command], Command]:
-    """--seed, which means the same in every verb; ``needs`` names what must go with it."""
+    """--seed, with one meaning in every verb; ``needs`` names the option that must go with it."""
     text = "Equal seeds give equal results; seeded rows protect nobody" + (f" (needs {needs})." if needs else ".")
     return click.option(
         "--seed", type=click.IntRange(min=0), metavar="N", default=default, show_default=default is not None, help=text
@@ -37,7 +37,7 @@ def seed_option(default: int | None, *, needs: str = "") -> Callable[[Command], 
 
 
 def output_option(what: str, *, default: str = "") -> Callable[[Command], Command]:
-    """-o for a file or a folder; it never exists already."""
+    """-o for a file or a folder, which must not exist."""
     text = f"Write {what}, which must not exist" + (f" [default: {default}]." if default else ".")
     return click.option("-o", "--output", type=click.Path(), help=text)
 
@@ -55,7 +55,7 @@ def chart_option(what: str) -> Callable[[Command], Command]:
 
 
 def moved_option(name: str, sentence: str) -> Callable[[Command], Command]:
-    """An option that people look for here and find elsewhere."""
+    """A hidden option under a wrong name: it is refused with a sentence that names the right one."""
 
     def refuse(context: click.Context, option: click.Parameter, value: object) -> None:
         if value is not None:

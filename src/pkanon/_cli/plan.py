@@ -1,4 +1,4 @@
-"""pkanon plan: what a target costs, before any data is touched."""
+"""pkanon plan: make a plan and show what it costs, before any data is touched."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def command(
 ) -> None:
     """Make a plan for the table described by SCHEMA (a schema.toml).
 
-    Shows k, epsilon, the retention probabilities and the predicted errors of some
+    Prints k, epsilon, the retention probabilities and the predicted errors of some
     cross-tabulations for every design, without touching any data.
 
     \b
     Example: pkanon plan people.toml --records 100000 --k 100 -o plan.json
     """
     if schema.endswith(".json") or Path(schema).is_dir():
-        raise pk.InputError(f"{schema} is not a schema; pkanon explain says what a plan or a release does.")
+        raise pk.InputError(f"{schema} is not a schema; pkanon explain explains a plan or a release.")
     described = pk.read_schema(schema)
     if records is None:
         raise pk.InputError("Say how many rows will be released with --records N; pkanon plan-for-error finds N.")

@@ -20,7 +20,7 @@ LEAST_K = 2
 @click.argument("schema", type=click.Path())
 @table_option
 @click.option("--error", type=float, required=True, metavar="E", help="The largest standard error, such as 0.02.")
-@click.option("--records", type=int, metavar="N", help="How many rows will be released: finds k.")
+@click.option("--records", type=int, metavar="N", help="How many rows will be released; finds k.")
 @k_and_epsilon_options
 @design_options(workload="each --table")
 @matrix_options
@@ -73,9 +73,9 @@ def command(
         numbers = {name: plan_as_json(plan, tables) for name, plan in designs.items()}
         print_json(numbers | {"chosen": design, "error": error, "records": plan.records})
         return
-    say(_answer(plan, error, tables, records_known=records is not None))
+    say(_answer(plan, error, tables, records_fixed=records is not None))
     if "workload" not in options and design == "optimal":
-        say("The optimal design was made for just that; --workload 2 serves all tables of up to two attributes.")
+        say("The optimal design serves these tables only; --workload 2 serves all tables of up to two attributes.")
     say()
     print_plan(designs, plan, tables)
     if output is not None:
@@ -83,11 +83,11 @@ def command(
         say(f"Written to {output}.")
 
 
-def _answer(plan: pk.Plan, error: float, tables: list[tuple[str, ...]], *, records_known: bool) -> str:
-    """What was searched for, in a sentence."""
+def _answer(plan: pk.Plan, error: float, tables: list[tuple[str, ...]], *, records_fixed: bool) -> str:
+    """The result of the search, in a sentence."""
     each = (f"{' x '.join(table)} (an average cell has {1 / plan.predict(*table).cells:.2g})" for table in tables)
     about = f"a standard error of at most {error:g} in {', '.join(each)}"
-    if not records_known:
+    if not records_fixed:
         return f"For {about}, {plan.records:,} records are needed."
     warning = " That protects hardly anybody: allow a larger error, or ask more people." if plan.k < LEAST_K else ""
-    return f"With {about}, k = {plan.k_text} and epsilon = {plan.epsilon_text} can be afforded.{warning}"
+    return f"With {about}, k = {plan.k_text} and epsilon = {plan.epsilon_text} are possible.{warning}"

@@ -12,7 +12,7 @@ from .printing import print_table, say
 from .targets import Options, Target
 
 UNREADABLE = 0.8
-"""An L1 error of 2 is as far off as a table can be; from here on the noise is as large as the table."""
+"""An L1 error: at 1 the errors of a table add up to all its people, so from here on the table cannot be read."""
 MOST_LOST = 5
 """Sets of attributes that are named; the others are counted."""
 
@@ -119,10 +119,10 @@ def print_designs(designs: Designs, chosen: pk.Plan, tables: Tables) -> None:
     )
     say(
         "error: the expected sum of absolute errors of the corrected table, divided by the records. Near or above 1 (marked !) "
-        "the table cannot be read at this target. <=: at most, it depends on the data."
+        "the table cannot be read at this target. <=: an upper bound, as the error depends on the data."
     )
     if len(plans) > 1:
-        say("*: the design that was chosen.")
+        say("*: the chosen design.")
     _print_remarks(chosen)
     for name, reason in designs.items():
         if isinstance(reason, str):
@@ -136,9 +136,11 @@ def _error(prediction: pk.Prediction) -> str:
 
 def _print_remarks(plan: pk.Plan) -> None:
     floor, fallback, lost = plan.asked.floor, plan.asked.fallback, plan.asked.lost
-    # equal-rho, with which the floor compares, has the same budget unless that was searched for
+    # the floor compares with equal-rho at the same budget; under a central target the budgets differ
     if isinstance(floor, int) and plan.asked.central_epsilon is None:
-        say(f"Floor: no table of up to {floor} attributes is worse than with equal-rho (--floor none: without).")
+        say(
+            f"Floor: no table of up to {floor} attributes is worse than with equal-rho (--floor none removes this floor)."
+        )
     if fallback is not None:
         say(f"The optimal design is {fallback}.")
     if lost:

@@ -1,4 +1,4 @@
-"""What is printed: lines, tables, numbers and JSON on standard output, remarks on standard error."""
+"""Printing: lines, tables, numbers and JSON on standard output, remarks on standard error."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], labels: in
 
 
 def print_cells(header: Sequence[str], rows: Sequence[Sequence[str]], labels: int = 1) -> None:
-    """A table, cut short where nobody would read on."""
+    """A table of at most MOST_LINES rows."""
     print_table(header, rows[:MOST_LINES], labels)
     if len(rows) > MOST_LINES:
         say(f"  ... and {len(rows) - MOST_LINES:,} more rows; --csv prints all of them, -o writes them to a file.")
 
 
 def number(value: float | None, *, digits: int | None = None) -> str:
-    """A number to be read: whole people, four digits of what is small."""
+    """A number for people to read: large ones are whole, small ones have four digits."""
     if value is None or value != value:
         return "-"
     if digits is not None:
@@ -65,7 +65,7 @@ def number(value: float | None, *, digits: int | None = None) -> str:
 
 
 def small_number(value: float | None) -> str:
-    """A number of which the size matters most: what is tiny has an exponent."""
+    """A number whose magnitude matters: a tiny one has an exponent."""
     if value is None:
         return "-"
     return f"{value:.1e}" if 0 < value < 1e-3 else number(value)

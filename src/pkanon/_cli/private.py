@@ -1,4 +1,4 @@
-"""The command line's one way to what is not public: no other module of it imports from a room.
+"""The command line's only door to private names: no other module of it imports from a room.
 
 Everything is imported inside a function, so that ``pkanon --help`` loads neither numpy nor polars.
 """

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 PATIENCE = 0.5
-"""Seconds; whatever is done by then shows no bar, and does not load rich."""
+"""Seconds; work that ends sooner shows no bar and does not load rich."""
 
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, float], None]]:
     """Draw each step, and how much of it is done, on standard error if that is a terminal.
 
-    It shows shares, never counts of rows. A step at 0 is shown as under way, for nobody knows how long.
+    It shows shares, never counts of rows. A step at 0 is shown as under way, without an end.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda step, done: None

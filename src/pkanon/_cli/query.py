@@ -23,7 +23,7 @@ def command(
     """Answer a SELECT (SQL) from RELEASE (a folder or its Parquet file), corrected, with errors.
 
     The table is called release. COUNT, SUM and AVG, CASE, FILTER, WHERE, GROUP BY, HAVING, ORDER BY and
-    LIMIT are answered; what cannot be is refused with the reason.
+    LIMIT are answered; anything else is refused with the reason.
 
     \b
     Example: pkanon query out "SELECT sex, COUNT(*), AVG(age) FROM release WHERE age >= 30 GROUP BY sex"
@@ -39,7 +39,7 @@ def command(
         say(answer.notes[0])
     else:
         deliver(answer, where)
-    if where.form != "json":  # which holds them itself
+    if where.form != "json":  # JSON holds all notes itself
         for line in answer.notes[1:]:
             note(line)
 

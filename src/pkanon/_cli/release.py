@@ -16,7 +16,7 @@ from .targets import DESIGN, TARGET, Options, Target, design_options, target_opt
 
 
 class Reading(TypedDict):
-    """What :func:`pk.check` and :func:`pk.release` take alike."""
+    """The arguments that :func:`pk.check` and :func:`pk.release` share."""
 
     allow_fewer: bool
     allow_pass: bool
@@ -47,8 +47,8 @@ class Reading(TypedDict):
 @click.option("--allow-pass", is_flag=True, help="Release 'pass' columns as they are, outside every guarantee.")
 @click.option("--data-dependent", is_flag=True, help="Accept a matrix computed from the table; voids the guarantee.")
 @seed_option(None, needs="--seeded-not-private")
-@click.option("--seeded-not-private", is_flag=True, help="You know that a seeded release protects nobody.")
-@click.option("--threads", type=click.IntRange(min=1), help="Threads for randomising [default: as many as help].")
+@click.option("--seeded-not-private", is_flag=True, help="Confirm that a seeded release protects nobody.")
+@click.option("--threads", type=click.IntRange(min=1), help="Threads for randomising [default: as many as are useful].")
 @text_options
 @json_option
 def command(
@@ -118,7 +118,7 @@ def command(
 def _read_plan(file: str) -> pk.Plan:
     if typed_options() & ({"schema_file", "records"} | TARGET | DESIGN):
         raise pk.InputError(
-            "--plan says everything; leave out --schema, --records, every target, --hide-count, --design and its options."
+            "--plan fixes all of this; leave out --schema, --records, every target, --hide-count, --design and its options."
         )
     return pk.read_plan(file)
 
@@ -141,7 +141,7 @@ def _make_plan(
 
 
 def _print_check(plan: pk.Plan, others: dict[str, float], as_json: bool) -> None:
-    """What a release would do; ``others`` are shares of rows whose value of an attribute is not listed."""
+    """The result of --check; ``others`` has the share of rows with an unlisted value, by attribute."""
     if as_json:
         print_json({"fits": True, "plan_digest": plan.digest})
         return

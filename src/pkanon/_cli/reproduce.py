@@ -1,4 +1,4 @@
-"""pkanon reproduce: the experiments of the paper, run again."""
+"""pkanon reproduce: run the experiments of the paper again."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _SERIES = list(itertools.product(("equal-rho", "optimal"), ("inverse", "simplex"
 @output_option("the results to this folder", default="pkanon-reproduce, numbered if need be")
 @seed_option(1)
 @click.option(
-    "--releases", type=click.IntRange(min=1), metavar="R", help="Releases of each point [default: 8; 2 with --quick]."
+    "--releases", type=click.IntRange(min=1), metavar="R", help="Releases per point [default: 8; 2 with --quick]."
 )
 @click.option("--quick", is_flag=True, help="Fewer points and releases, in under a minute.")
 @json_option
 def command(data: str | None, output: str | None, seed: int, releases: int | None, quick: bool, as_json: bool) -> None:
-    """Run the paper's three experiments again and check what it says about them.
+    """Run the paper's three experiments again and check its statements about them.
 
-    Error and epsilon against the number of records, the number of attributes and k; for the paper's design and the
-    optimal one, with three estimators. Writes points.csv, three figures and index.html. Minutes, on the embedded table.
-    Every release is seeded and protects nobody: use data that may be seen.
+    Measures error and epsilon against the number of records, the number of attributes and k, for the paper's design and
+    the optimal one, with three estimators. Writes points.csv, three figures and index.html. Takes minutes on the embedded
+    table. Every release is seeded and protects nobody: use data that may be seen.
 
     \b
     Example: pkanon reproduce --quick -o paper

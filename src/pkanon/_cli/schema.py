@@ -1,4 +1,4 @@
-"""pkanon schema: a draft from data."""
+"""pkanon schema: draft a schema from data."""
 
 from __future__ import annotations
 

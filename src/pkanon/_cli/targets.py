@@ -1,4 +1,4 @@
-"""Options of verbs that make a plan: what is asked for, and how the budget is spent."""
+"""Options of verbs that make a plan: the privacy target, and how the budget is spent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DESIGN = {"design", "workload", "weighting", "floor", "hide_count"}
 
 
 class Target(TypedDict):
-    """What :func:`pk.plan` is asked for."""
+    """The privacy target of :func:`pk.plan`."""
 
     k: str | None
     epsilon: str | None
@@ -29,7 +29,7 @@ class Target(TypedDict):
 
 
 class Options(TypedDict, total=False):
-    """What goes with a design; what was not typed is left to the defaults of :func:`pk.plan` and its like."""
+    """The options of a design; those that were not typed have the defaults of :func:`pk.plan` and its siblings."""
 
     workload: int | str | list[tuple[str, ...]]
     weighting: str
@@ -62,9 +62,9 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def design_options(workload: str = "2") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """--design and what goes with it; the command gets them as ``design`` and ``options``.
+    """--design and its options; the command gets them as ``design`` and ``options``.
 
-    ``workload`` says what an optimal design serves if nothing else is typed.
+    ``workload`` is the workload of an optimal design if none is typed.
     """
     declared = (
         click.option("--hide-count", metavar="P", help="Hide the record count too, with a ratio such as 9/10."),
@@ -81,7 +81,7 @@ def design_options(workload: str = "2") -> Callable[[Callable[..., Any]], Callab
         click.option(
             "--workload",
             metavar="W",
-            help=f"What 'optimal' serves: tables of up to W attributes, full, or 'a,b; c' [default: {workload}].",
+            help=f"Tables that 'optimal' serves: up to W attributes, full, or 'a,b; c' [default: {workload}].",
         ),
         click.option(
             "--design",
