@@ -1,8 +1,8 @@
-"""A plan, and what is said about it before any data exist.
+"""A plan, and everything that can be said about it before any data exist.
 
 plan.py     schema, units, blocks, record count; plan.json in and out;  asked.py  what was asked for
 privacy.py  k and epsilon, read from the integers of the blocks;  central/  the same for the shuffled release as a whole
-numbers.py  numbers as people ask for them
+numbers.py  numbers as people write them, read exactly
 predict.py  the error of a cross-tabulation
 explain.py  what is done and promised, in sentences;  notebook.py  pieces of HTML for notebooks
 composition.py  several releases of one table

@@ -1,7 +1,7 @@
-"""What was asked of a plan, for the reader; what is reached follows from the blocks.
+"""The request behind a plan, for its readers; what the plan reaches follows from its blocks.
 
-A plan file holds texts, ``Asked`` holds the same as data. A text is read only if it is certain what it says: writing
-what was read gives the same text again. All else is kept as it stands, because a published plan never changes.
+A plan file holds texts, ``Asked`` holds the same as data. A text is read only if its meaning is certain: writing the data
+gives the same text again. Everything else is kept as it stands, because a published plan never changes.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Asked:
 
     ``workload`` and ``floor`` are a number of attributes, a word ("full"; "all" or "none"), or tables with their weights or
     least eigenvalues. ``fallback`` says which design was taken instead of an optimised block, and why; ``lost`` names the
-    sets of attributes that the design destroys. Numbers are the texts they were asked by, which have all their digits.
-    ``unread`` is whatever else a plan file says.
+    sets of attributes that the design destroys. Numbers are texts, with all the digits that were asked for.
+    ``unread`` is everything else in a plan file.
 
     Records are equal if they write the same texts.
     """
@@ -80,7 +80,7 @@ def _text(value: Any) -> str:
 
 
 def _value(key: str, text: str, names: Collection[str]) -> Any:
-    """What a text says, or None if that is not certain."""
+    """The data in a text, or None if its meaning is not certain."""
     value: Any = None
     match key:
         case "design" | "weighting" | "fallback":
@@ -108,7 +108,7 @@ def _amount_or_tables(text: str, words: Collection[str], names: Collection[str])
     is_number = text.isascii() and text.isdigit()
     if not is_number and text not in words:
         return _tables(text, names)
-    if text in names:  # or is it the table of an attribute of this name?
+    if text in names:  # it may also be the table of an attribute of this name
         return None
     return int(text) if is_number else text
 

@@ -1,7 +1,7 @@
-"""What a notebook shows: small pieces of HTML in which every text is escaped.
+"""Small pieces of HTML for notebooks, in which every text is escaped.
 
-They have no scripts, no style sheets and no identifiers, and set no colours: nothing reaches the rest of the page, and
-they can be read on a dark one.
+They have no scripts, no style sheets and no identifiers, and set no colours: they do not touch the rest of the page, and
+can be read on a dark one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 MOST_ROWS = 60
-"""Rows of a table that are shown; nobody reads on."""
+"""Rows of a table that are shown."""
 _CELL = "padding:0.15em 0.7em;white-space:nowrap;text-align:"
 
 

@@ -1,4 +1,4 @@
-"""Numbers as people ask for them, read exactly."""
+"""Numbers as people write them, read exactly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Number = int | float | str | Decimal | Fraction
 
 
 def exact(value: object, name: str, *, up: bool) -> Fraction:
-    """The number asked for. A float stands for its digits and for its bits: the stricter is taken."""
+    """The number as a fraction. A float can mean its digits or its bits: the stricter reading is taken."""
     try:
         if isinstance(value, bool):
             raise ValueError
@@ -29,4 +29,4 @@ def exact(value: object, name: str, *, up: bool) -> Fraction:
             return Fraction(number)
     except (ValueError, TypeError, OverflowError, InvalidOperation):
         pass
-    raise TargetError(f"{name} = {value} is not a number that can be asked for.")
+    raise TargetError(f"{name} = {value} is not a finite number of usable size; write it like 2, 0.5 or 1e-6.")

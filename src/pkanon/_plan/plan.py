@@ -111,7 +111,7 @@ class Plan:
             raise PlanError("The blocks of a plan must cover every attribute to randomise exactly once.")
         for unit in self.units:
             if unit.sizes != tuple(self.schema.attribute(name).size for name in unit.attributes):
-                raise PlanError(f"{unit} has other sizes in the plan's units than in its attributes.")
+                raise PlanError(f"{unit} has different sizes in the plan's units and in its attributes.")
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
@@ -248,7 +248,7 @@ class Plan:
             plan = cls._from_json(data)
             if _files.canonical(_without_approx(plan.to_json())) == _files.canonical(_without_approx(data)):
                 return plan
-            problem = "it does not say what it would be read as"
+            problem = "it is not in the form that pkanon writes"
         except InputError:
             raise
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -258,9 +258,7 @@ class Plan:
     @classmethod
     def _from_json(cls, data: Mapping[str, Any]) -> Plan:
         if data.get("format") != FORMAT:
-            raise PlanError(
-                f"The plan has the format {data.get('format')!r}; this version reads '{FORMAT}' and guesses nothing."
-            )
+            raise PlanError(f"The plan has the format {data.get('format')!r}; this version reads '{FORMAT}' only.")
         known = {"format", "records", "count_noise", "asked", "attributes", "units", "blocks", "domains"}
         if unknown := sorted(set(data) - known):
             raise PlanError(f"The plan has the unknown key '{unknown[0]}'; a newer version of pkanon may have made it.")

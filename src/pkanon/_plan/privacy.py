@@ -96,8 +96,8 @@ def hidden_count_ratio(p: Fraction, at_least: int) -> Fraction:
 
     ``(1 + p - p^(n+1)) / (1 + p - p^n) / p`` with n = ``at_least``.
     """
-    # The factor grows with p^n, so an upper bound on p^n gives an upper bound on the factor. Below
-    # 10^-60 the bound stays there: the power has as many digits as n, and nobody could tell.
+    # The factor grows with p^n, so an upper bound on p^n gives an upper bound on the factor. p^n is not
+    # computed below 10^-60: the exact power would need n digits and change nothing.
     base = Context(prec=60, rounding=ROUND_UP).divide(Decimal(p.numerator), Decimal(p.denominator))
     power = Context(prec=60, rounding=ROUND_UP, Emin=-(10**17)).power(base, at_least)
     above = Fraction(max(power, Decimal("1e-60"))) * (1 + Fraction(_MARGIN))

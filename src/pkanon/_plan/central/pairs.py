@@ -1,10 +1,10 @@
 """Which pairs of rows can be the worst, and the law of one summand for each (docs/why/theory.md 9).
 
 The blanket of a plan is what every row releases alike: ``w_j = min_u A[u, j]``, of mass gamma. For a draw Y from
-``w / gamma`` let ``a = A[u, Y] / w_Y`` and ``b = A[v, Y] / w_Y``, both in [1, R] and of mean 1/gamma. All that a pair
-(u, v) means for the central guarantee is the joint law of (a, b). Over blocks w, a and b multiply.
+``w / gamma`` let ``a = A[u, Y] / w_Y`` and ``b = A[v, Y] / w_Y``, both in [1, R] and of mean 1/gamma. A pair (u, v)
+enters the central guarantee only through the joint law of (a, b). Over blocks w, a and b multiply.
 
-Not every pair has to be looked at. The bound is ``E g(a, b)`` with ``g(a, b) = f(alpha a - beta b)``, f convex, alpha
+Not every pair needs a bound. The bound is ``E g(a, b)`` with ``g(a, b) = f(alpha a - beta b)``, f convex, alpha
 and beta not negative (condition on the other blocks and on all other summands). Such a g is convex, and submodular:
 ``g(a', b) + g(a, b') >= g(a, b) + g(a', b')`` for a <= a', b <= b'. Hence, with the laws of a and of b fixed, the sum
 grows as a and b run more against each other, and

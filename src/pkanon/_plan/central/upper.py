@@ -88,7 +88,7 @@ def central_delta(blocks: Sequence[Block], records: int, epsilon: float) -> floa
 def central_lower(blocks: Sequence[Block], records: int, delta: float) -> float:
     """An eps below which (eps, delta) is false, so that the distance to :func:`central_epsilon` can be seen.
 
-    0 where nothing better is cheap, which is so from 9 units on, or with large matrices.
+    0 where nothing better is cheap: from 9 units on, or with large matrices.
     """
     _check(blocks, records)
     if not 0 < delta < 1:

@@ -42,7 +42,7 @@ class Central:
 
 
 def central(blocks: Sequence[Block], records: int, delta: float | None) -> Central:
-    """(epsilon, delta) of the release of so many records, from above, with a bound from below."""
+    """(epsilon, delta) of a release of ``records`` rows, from above, with a bound from below."""
     chosen = checked_delta(delta, records)
     return Central(central_epsilon(blocks, records, chosen), chosen, central_lower(blocks, records, chosen))
 
