@@ -1,13 +1,13 @@
 """From a target to a plan.
 
 planning.py  the whole way
-target.py    what is asked for, as one exact budget;  central.py  the privacy of the shuffled release as a target
+target.py    the privacy target, as one exact budget;  central.py  the privacy of the shuffled release as a target
 paper.py     Algorithms 1-3 of the paper
 budget.py    how the budget is split over units and rounded to the private side
 workload.py  the tables an optimal design serves;  floor.py  how bad the others may be
 optimal.py   one block with the least error, by a conic solver
 grouping.py  which units share a block;  assemble.py  all blocks, compared with the simple designs
-infeasible.py  why floors cannot be met;  lost.py  what a design destroys
+infeasible.py  why floors cannot be met;  lost.py  the tables that a design destroys
 backwards.py from an error to k or to the number of records;  search.py  the root search behind it
 """
 

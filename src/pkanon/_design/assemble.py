@@ -1,7 +1,7 @@
 """Optimal blocks for a schema: one agreement block where that is possible, several where it is not.
 
-They are compared, in whole words, with the simple designs that keep the floor, and never worse for the workload than any
-of them. If nothing better is found, the best of them is taken and the plan says so.
+Once rounded to whole words, they are compared with the simple designs that keep the floor, and are never worse for the
+workload. If nothing better is found, the best simple design is taken and the plan says so.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from .target import Target, budget
 from .workload import Table, total_error
 
 KEPT = 1e-6
-"""A floor is kept if it is missed by no more than this share: what rounding to whole words takes of it."""
+"""A floor counts as kept if it is missed by at most this share, the loss from rounding to whole words."""
 SMALL = Floor(3)
-"""Tables of up to three attributes are floored with positive eigenvalues even where all tables have a floor."""
+"""Tables of up to three attributes get a floor with positive eigenvalues, even where all tables have a floor."""
 
 
 def optimal_blocks(
@@ -37,7 +37,7 @@ def optimal_blocks(
     floor: Floor,
     joint: Callable[[], Unit],
 ) -> tuple[list[Block], str | None]:
-    """(the blocks with the least error for ``tables``, what went wrong if anything did); ``joint`` makes one unit of all."""
+    """The blocks with the least error for ``tables``, and the reason for a fallback if any; ``joint`` makes one unit of all."""
     epsilon = budget(limit)
     simple = _simple_designs(units, limit, target, fixed, joint)
     floors = floor.floors(units, paper_rho(units, epsilon))
@@ -127,7 +127,7 @@ def _several_blocks(
 
 
 def _seen_from(group: Sequence[int], table: Table, rho: float) -> Table:
-    """What one block sees of a table: the errors elsewhere, taken as in the paper's design, multiply its weight."""
+    """A table as one block sees it: its weight is multiplied by the errors of other blocks, as in the paper's design."""
     elsewhere = math.prod(1 + (cells - 1) / rho**2 for unit, cells in table.cells.items() if unit not in group)
     cells = {group.index(unit): table.cells[unit] for unit in group if unit in table.cells}
     return Table(table.names, cells, 1.0, table.weight * table.fixed * elsewhere)

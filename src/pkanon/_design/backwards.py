@@ -1,4 +1,4 @@
-"""Planning backwards, without any data: how much privacy an error allows, and how many people it takes.
+"""Planning backwards, without any data: how much privacy an error allows, and how many people it needs.
 
 The error of a table is the standard error of its cells as a share of all people (the root of the mean over
 cells): 0.02 is plus or minus 2 points. It grows with k, falls with the number of records, and is known before
@@ -25,7 +25,7 @@ from .workload import WorkloadLike, read_table
 
 LOWEST_EPSILON, HIGHEST_EPSILON = 1e-3, 25.0
 """Between them the epsilon is searched for. At the lowest 0.05% is left of a yes-no question, tanh(epsilon/2); at the highest
-a true value is e^25, some 10^11, times as likely as another, and nothing is randomised to speak of."""
+a true value is e^25, some 10^11, times as likely as another, and hardly anything is randomised."""
 PRECISION = 1e-3
 """How closely epsilon is searched for, as a share of it; the number of records twice as closely, to promise 0.1%."""
 MOST_RECORDS = 10**12
@@ -96,14 +96,14 @@ def plan_for_error(
             return None  # the matrices spend more than that
 
     search = Search(design_for, lambda result: math.log(_worst(result, questions) / error), _looking(progress or quiet))
-    found = search.between(math.log(HIGHEST_EPSILON), math.log(LOWEST_EPSILON), PRECISION)
-    if found is None:
+    best = search.between(math.log(HIGHEST_EPSILON), math.log(LOWEST_EPSILON), PRECISION)
+    if best is None:
         least = _worst(plan_with(epsilon=HIGHEST_EPSILON), questions)
         raise TargetError(
-            f"A standard error of {error:g} cannot be met with {records:,} records whatever the privacy: "
-            f"{least:.3g} is the least. Ask for smaller tables or more people."
+            f"A standard error of {error:g} cannot be met with {records:,} records whatever the privacy; "
+            f"the least is {least:.3g}. Ask for smaller tables or more people."
         )
-    return found
+    return best
 
 
 def records_needed(
@@ -173,23 +173,23 @@ def records_needed(
             return None  # too few for this k
 
     search = Search(design_for, lambda result: math.log(_worst(result, questions) / error), _looking(progress or quiet))
-    found = search.between(math.log(MOST_RECORDS), math.log(least), PRECISION / 2)
-    if found is None:
+    best = search.between(math.log(MOST_RECORDS), math.log(least), PRECISION / 2)
+    if best is None:
         plan_with(records=MOST_RECORDS)  # says what is wrong, if anything
         raise TargetError(
             f"More than {MOST_RECORDS:,} records would be needed; ask for smaller tables or a larger error."
         )
-    return found
+    return best
 
 
 def _looking(progress: Progress) -> Callable[[int], None]:
-    """About a dozen designs are looked at."""
+    """Reports the progress of a search, which makes about a dozen designs."""
     return lambda looks: progress("searching", 1 - 0.8**looks)
 
 
 def _checked(schema: Schema, tables: Sequence[Sequence[str]], error: float) -> list[tuple[str, ...]]:
     if not (isinstance(error, (int, float)) and 0 < error < 1):
-        raise InputError(f"A standard error is asked for as a share of all people, such as 0.02; it cannot be {error}.")
+        raise InputError(f"A standard error is a share of all people, such as 0.02; it cannot be {error}.")
     questions = named_tables(schema, tables)
     if not questions:
         raise InputError("Name at least one table that the error is about.")
@@ -205,7 +205,7 @@ def named_tables(schema: Schema, tables: Sequence[Sequence[str]]) -> list[tuple[
     for name in (name for table in questions for name in table):
         if name not in known:
             raise InputError(
-                f"The error is asked for a table of '{name}', which is not randomised. {did_you_mean(str(name), known)}"
+                f"A table for the error names '{name}', which is not randomised. {did_you_mean(str(name), known)}"
             )
     return questions
 

@@ -1,4 +1,4 @@
-"""From a budget to retention blocks: how it is split over units, and how the split becomes integers.
+"""From a budget to retention blocks: split it over units, and round the split to integers.
 
 Any split ``sum eps_b = eps*`` gives the same k (docs/why/theory.md 5). Rounding goes to the private side:
 more words for replacement, never fewer, and the result is checked in exact arithmetic.
@@ -18,7 +18,7 @@ from .paper import log_odds
 from .target import Target, budget
 
 SLACK = Fraction(1001, 1000)
-"""How far k - 1 may exceed what was asked: 0.1%. Where words allow it, no more of R^2 - 1 than that is left either."""
+"""How far k - 1 may exceed what was asked: 0.1%. Where words allow it, at most this share of R^2 - 1 stays unspent too."""
 
 LARGEST_LOG_ODDS = 700.0
 """Beyond it 1 - rho is far below 2^-64, and exp would overflow."""
@@ -39,7 +39,7 @@ def equal_epsilon(epsilon: float, sizes: Sequence[int]) -> list[float]:
 
 
 def paper_rho(units: Sequence[Unit], epsilon: float) -> float:
-    """What the paper's design keeps of each unit, with this budget."""
+    """The rho of each unit in the paper's design, with this budget."""
     if epsilon <= 0:
         return 0.0
     odds = math.exp(min(log_odds(epsilon, [unit.size for unit in units]), LARGEST_LOG_ODDS))
@@ -58,7 +58,7 @@ def retention_blocks(
     blocks, spare = _nearest(units, split, limit)
     if 1 <= spare <= SLACK:
         return blocks
-    for _ in range(1000):  # what was reached may itself be out of reach when it is asked for: go on until it is not
+    for _ in range(1000):  # the reached target, asked for in turn, may be out of reach itself: repeat until it is not
         blocks, spare = _nearest(units, split, _squared_ratio(blocks))
         if 1 <= spare <= SLACK:
             break
@@ -100,7 +100,7 @@ def _rounded(
         ]
         most = [2**width // unit.size for unit, width in zip(units, widths)]
         if any(c > m for c, m in zip(counts, most)):
-            # a unit cannot be replaced as often as asked: the most private there is takes all of them to their most
+            # a unit cannot be replaced as often as needed: the most private blocks replace every unit as often as they can
             return [Retention(u, m, w) for u, m, w in zip(units, most, widths)]
         blocks = [Retention(u, c, w) for u, c, w in zip(units, counts, widths)]
         if _squared_ratio(blocks) <= limit:

@@ -1,7 +1,7 @@
 """The differential privacy of the shuffled release as a whole, as a target (docs/why/theory.md 9).
 
-Central epsilon falls with the budget of the rows, and is bounded from above for every plan. So the budget is
-searched for that just meets it; what is promised is the bound of the plan that comes out.
+Central epsilon falls with the budget of the rows, and has an upper bound for every plan. A search finds the
+budget that just meets the target; the promise is the bound of the finished plan.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .target import budget, check_records
 
 LOOSEST = 20
 """The largest local epsilon that is tried. At least a share e^-epsilon of the rows says nothing about its people, and hides
-the others; e^-20 is 2 rows in a billion, so that shuffling hides next to nothing."""
+the others; e^-20 is 2 rows in a billion, so that shuffling hides almost nothing."""
 STARTS = (1e-2, 1e-6)
 """Local epsilons that a search starts from. Central epsilon is never above the local one: the first is low enough for
 every target from 0.01 on, the second for every target that is useful."""
@@ -36,7 +36,7 @@ Design = Callable[[Fraction], tuple[list[Block], str | None]]
 
 @dataclass(frozen=True)
 class CentralTarget:
-    """At most this epsilon, at this delta, for the release of so many records."""
+    """At most this epsilon, at this delta, for a release of ``records`` rows."""
 
     epsilon: Fraction
     delta: float
@@ -46,13 +46,13 @@ class CentralTarget:
 
     @classmethod
     def of(cls, epsilon: Number | None, delta: float | None, records: int, *, hidden: bool) -> CentralTarget | None:
-        """The target, None if nothing is asked for, or the reason why nothing can meet it."""
+        """The target, None if none is asked for; refuses one that nothing can meet."""
         if epsilon is None:
             if delta is not None:
                 raise TargetError("delta goes with central_epsilon; ask for both or for neither.")
             return None
         if hidden:
-            raise TargetError("A central epsilon is not computed for a hidden record count; ask for one of both.")
+            raise TargetError("A central epsilon is not computed for a hidden record count; ask for one of the two.")
         check_records(records)
         number = exact(epsilon, "central_epsilon", up=False)
         if number <= 0:

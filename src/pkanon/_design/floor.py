@@ -1,6 +1,6 @@
-"""The floor of an optimal design: how bad a table may come out that the workload does not ask for.
+"""The floor of an optimal design: how bad a table outside the workload may become.
 
-``lam_T`` is the eigenvalue of a set T of units: what is left of the tables of exactly these units (docs/why/theory.md 8).
+``lam_T`` is the eigenvalue of a set T of units: how much is left of the tables of exactly these units (docs/why/theory.md 8).
 A floor is a least ``|lam_T|`` for some sets T, which are bit masks here.
 """
 
@@ -34,7 +34,7 @@ class Floor:
 
     @classmethod
     def of(cls, floor: FloorLike) -> Floor:
-        """The floor as it was asked for, or the reason why it is none."""
+        """The floor as it was asked for; refuses what is not a floor."""
         if floor is None:
             return cls()
         if isinstance(floor, str) and floor == "all":
@@ -54,19 +54,19 @@ class Floor:
 
     @property
     def asked(self) -> int | str | Tables:
-        """As a plan records it."""
+        """The floor as a plan records it."""
         if self.least:
             return self.least
         return "all" if self.of_all else int(self.most) or "none"
 
     @property
     def by_table(self) -> bool:
-        """Whether tables have been given least eigenvalues, which even the paper's design may miss."""
+        """Whether tables have least eigenvalues of their own, which even the paper's design may miss."""
         return bool(self.least)
 
     @property
     def of_all(self) -> bool:
-        """Whether every table has one."""
+        """Whether every table has a floor."""
         return math.isinf(self.most)
 
     def floors(self, units: Sequence[Unit], rho: float) -> dict[int, float]:

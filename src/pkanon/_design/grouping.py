@@ -16,9 +16,9 @@ from .budget import paper_cost, paper_rho
 from .optimal import LARGEST_EPSILON
 
 UNITS_PER_BLOCK = 8
-"""Where there are several blocks. One of 8 units of different sizes has 256 unknowns and takes 0.05 seconds; 10 take 1."""
+"""If there are several blocks. A block of 8 units of different sizes has 256 unknowns and takes 0.05 seconds, one of 10 takes 1."""
 LARGEST_PRODUCT = 2**50
-"""Values of all units of a block together: beyond, 64-bit words are too coarse to tell their probabilities apart."""
+"""Combinations of values in a block: with more, 64-bit words are too coarse to tell their probabilities apart."""
 
 
 def fit_one_block(units: Sequence[Unit]) -> bool:

@@ -1,4 +1,4 @@
-"""Why floors by table cannot be met: which of them is beyond any mechanism, or that they are too many together."""
+"""Why floors by table cannot be met: one of them is beyond any mechanism, or all of them together are."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .floor import Floor, mask_of
 
 
 def contradiction(units: Sequence[Unit], epsilon: float, floor: Floor, *, proved: bool) -> str:
-    """Why no plan keeps a floor by table; ``proved`` if there is none, not only none that was found."""
+    """Why no plan keeps a floor by table; ``proved``: none exists, rather than none was found."""
     for table, least in floor.least.items():
         mask = mask_of(units, table)
         most = largest_eigenvalue([unit.size for number, unit in enumerate(units) if mask >> number & 1], epsilon)
         if least > most:
             return (
-                f"The floor {least:g} for {' x '.join(table)} cannot be met: with this budget at most {most:.4g} is possible, were nothing "
-                "else kept. Lower it, or ask for less privacy."
+                f"The floor {least:g} for {' x '.join(table)} cannot be met: with this budget at most {most:.4g} is possible, even if "
+                "nothing else is kept. Lower it, or ask for less privacy."
             )
     if proved and len(floor.least) > 1:
         return "The floors cannot all be met with this budget, though each of them could alone. Lower some of them."

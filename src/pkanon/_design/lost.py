@@ -1,4 +1,4 @@
-"""What a design destroys."""
+"""The sets of attributes that a design destroys."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from .budget import paper_rho
 from .grouping import UNITS_PER_BLOCK
 
 FAINT = 1000
-"""How many times smaller than in the paper's design the eigenvalue of a lost set is; its error is as many times larger."""
+"""The eigenvalue of a lost set is this many times smaller than in the paper's design, its error as many times larger."""
 LARGEST_SETS = 3
-"""Units in the sets that are looked at in blocks of more than ``UNITS_PER_BLOCK``: 298 sets of 12 units instead of 4,095."""
+"""The most units of a set that is examined in blocks of more than ``UNITS_PER_BLOCK``: 298 sets of 12 units, not 4,095."""
 
 
 def lost(blocks: Sequence[Block]) -> tuple[tuple[str, ...], ...]:
     """The smallest sets of attributes that the design destroys: no table with all attributes of a set can be reconstructed.
 
-    Destroyed: a thousandth is left of what the paper's design would leave with the same budget.
+    Destroyed: less than a thousandth is left of the eigenvalue that the paper's design has with the same budget.
     """
     sets = []
     for block in blocks:

@@ -55,16 +55,16 @@ SECONDS = 20.0
 MOST_WORK = 2e9
 """Multiplications in one step of the solver: beyond it a problem takes minutes, and is not tried."""
 SHRINKS = (0.0, 1e-4, 3e-4, 1e-3, 3e-3)
-"""By these shares the budget is made smaller where the solver gets stuck; rounding to words spends the whole of it again."""
+"""Shares by which the budget shrinks where the solver gets stuck; rounding to words spends the whole of it again."""
 SOLVED, UNFINISHED = ("Solved", "AlmostSolved"), ("InsufficientProgress", "MaxIterations", "MaxTime")
-"""What the solver says of a solution, and of a point that may be near one."""
+"""The solver's words for a solution, and for a point that may be near one."""
 
 
 @dataclass(frozen=True)
 class Problem:
     """Units of these sizes share a budget; ``coefficients[T] / lam_T^2`` is to be small, ``floors[T]`` bounds |lam_T|.
 
-    ``wishes[T]`` bounds |lam_T| too, if that costs next to nothing.
+    ``wishes[T]`` bounds |lam_T| too, if that costs very little.
     """
 
     sizes: tuple[int, ...]
@@ -114,7 +114,7 @@ class Problem:
         return np.asarray(self.characters(masks) @ gain / (1 + gain.sum()))
 
     def objective(self, t: NDArray[np.float64]) -> float:
-        """What is to be small."""
+        """The error to minimise."""
         masks = list(self.coefficients)
         values = self.eigenvalues(t, masks)
         with np.errstate(divide="ignore", over="ignore"):
@@ -228,7 +228,7 @@ def _with_floors(problem: Problem, signs: Mapping[int, float], deadline: float) 
 def _solve_stubbornly(
     problem: Problem, signs: Mapping[int, float], floors: Mapping[int, float], deadline: float
 ) -> NDArray[np.float64] | None:
-    """Where the solver gets stuck, it does not for a budget that is a little smaller; t changes next to nothing."""
+    """Solve; where the solver gets stuck, try slightly smaller budgets, which hardly change t."""
     close = []
     impossible = 0
     for shrink in SHRINKS:
@@ -249,7 +249,7 @@ def _solve_stubbornly(
 def _solve_once(
     problem: Problem, signs: Mapping[int, float], floors: Mapping[int, float], seconds: float
 ) -> tuple[NDArray[np.float64] | None, str]:
-    """(t if the solver found or came near it, what it says of it)."""
+    """(t, or None if the solver did not come near it; the solver's word for it)."""
     import clarabel
     from scipy import sparse
 

@@ -23,8 +23,8 @@ records, so 0.05% of an error is 0.1% of the records, which is what :func:`recor
 class Search(Generic[Result]):
     """``design(e^x)`` is made for some x; its ``excess`` falls through zero as x goes from the bad end to the good one.
 
-    ``excess(result)`` is the logarithm of what is reached over what is asked for: good designs have at most 0. ``design``
-    returns None for what cannot be made, which is never good. ``looked`` hears how many designs have been made.
+    ``excess(result)`` is the logarithm of reached over asked: good designs have at most 0. ``design`` returns None if
+    no design can be made, which is never good. ``looked`` is called with the number of designs made so far.
     """
 
     design: Callable[[float], Result | None]
@@ -52,7 +52,7 @@ class Search(Generic[Result]):
         return max((look for look in looks.values() if look[0] <= 0), key=lambda look: look[0])[1]
 
     def first(self, low: float, high: float, close: float) -> float:
-        """The smallest x, to within ``close``, at which anything can be made at all; at ``high`` it can."""
+        """The smallest x, to within ``close``, at which a design can be made; at ``high`` one can."""
         if self.design(math.exp(low)) is not None:
             return low
         while high - low > close:

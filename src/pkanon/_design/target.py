@@ -1,4 +1,4 @@
-"""What is asked for, as one exact budget (docs/why/theory.md 5).
+"""The privacy target, as one exact budget (docs/why/theory.md 5).
 
 For retention blocks AR = e^(-2 eps), so k and eps are one constraint on the product R of their
 ratios e^eps_b: ``R^2 <= limit``. Blocks that are already fixed (matrices, hidden count) take their
@@ -41,7 +41,7 @@ class Target:
 
     @classmethod
     def of(cls, records: int, k: Number | None, epsilon: Number | None, count_noise: Fraction | None = None) -> Target:
-        """The target, or the reason why nothing can meet it."""
+        """The target; refuses one that nothing can meet."""
         check_records(records)
         records = int(records)
         exact_k = None if k is None else exact(k, "k", up=True)
@@ -107,7 +107,7 @@ class Target:
 
 
 def check_records(records: object) -> None:
-    """Refuse record counts that are no counts."""
+    """Refuse a number of records that is not a whole number from 1 to 2^53."""
     if isinstance(records, bool) or not isinstance(records, Integral) or not 1 <= int(records) <= LARGEST_RECORDS:
         raise TargetError(f"records = {records}: give the number of rows, a whole number from 1 to 2^53.")
 

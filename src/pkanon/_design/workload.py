@@ -20,10 +20,10 @@ from .._plan import Tables
 from .._schema import Unit
 
 WorkloadLike: TypeAlias = int | str | Iterable[Sequence[str]] | Mapping[tuple[str, ...], float]
-"""A workload as people ask for it: a number of attributes; "full"; or the tables themselves, with weights if wanted."""
+"""A workload as people ask for it: a number of attributes; "full"; or the tables themselves, with optional weights."""
 
 MOST_TABLES = 100_000
-"""They are weighed one by one, at about 30 microseconds each: 3 seconds for all."""
+"""Tables are weighed one by one, at about 30 microseconds each: 3 seconds for all."""
 LARGEST_WEIGHT = 1e100
 """Weights of several tables are multiplied by errors and added up; floats end at 1e308."""
 
@@ -37,7 +37,7 @@ class Workload:
 
     @classmethod
     def of(cls, workload: WorkloadLike) -> Workload:
-        """The workload as it was asked for, or the reason why it is none; read once, as it may be an iterator."""
+        """The workload as it was asked for, read once, as it may be an iterator; refuses what is not a workload."""
         number = whole_number(workload)
         if number is not None:
             if number < 1:
@@ -60,7 +60,7 @@ class Workload:
 
     @property
     def asked(self) -> int | str | Tables:
-        """As a plan records it."""
+        """The workload as a plan records it."""
         return self.most or self.listed or "full"
 
     def weights(self, names: Sequence[str]) -> Tables:
@@ -126,7 +126,7 @@ def read_table(table: Any, where: str) -> tuple[str, ...]:
 
 
 def positive(value: Any, what: str) -> float:
-    """A weight or an eigenvalue; ``what`` is how errors call it."""
+    """A weight or an eigenvalue, checked; ``what`` is its name in errors."""
     number: Any = math.nan if isinstance(value, bool) or not isinstance(value, Real) else value
     if not 0 < number < LARGEST_WEIGHT:
         raise TargetError(f"{what} must be a positive number, not {str(value)[:20]}.")
@@ -166,14 +166,14 @@ def tables_of(
 
 
 def alone(cells: int, epsilon: float) -> float:
-    """c - 1 of a table with so many cells that has the whole budget to itself: the joint design on it."""
+    """c - 1 of a table with ``cells`` cells that has the whole budget to itself: the joint design on it."""
     gain = math.expm1(min(epsilon, 700.0))
     rho = gain / (gain + cells)
     return (cells - 1) / cells * (1 / rho**2 - 1) if rho else math.inf
 
 
 def total_error(blocks: Sequence[Block], tables: Sequence[Table]) -> float:
-    """The weighted error of a workload, which an optimal design makes small."""
+    """The weighted error of a workload, which an optimal design minimises."""
     factors: dict[tuple[int, tuple[str, ...]], float] = {}
     total = 0.0
     for table in tables:

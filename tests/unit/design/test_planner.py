@@ -66,7 +66,7 @@ def test_what_cannot_be_afforded_is_explained(arguments, message):
 
 def test_an_error_can_be_out_of_reach_whatever_the_privacy():
     wide = pk.Schema([pk.Attribute.ranged(f"a{i}", 1, 20) for i in range(14)])
-    with pytest.raises(pk.TargetError, match=r"cannot be met with 100 records whatever the privacy: .* is the least"):
+    with pytest.raises(pk.TargetError, match=r"cannot be met with 100 records whatever the privacy; the least is "):
         pk.plan_for_error(wide, records=100, tables=[("a0", "a1", "a2")], error=1e-6, design="equal-epsilon")
 
 
