@@ -79,7 +79,7 @@ def test_methods(released):
         (["SELECT COUNT(*) FROM release WHERE age > 12"], "12 splits the bin '10-19'"),
         (["SELECT COUNT(*) FROM release WHERE sxe = 'F'"], "Did you mean 'sex'?"),
         (["SELECT COUNT(*) FROM release WHERE patient = 'p1'"], "'patient' was dropped"),
-        (["SELECT COUNT(* FROM release"], "not SQL that can be read"),
+        (["SELECT COUNT(* FROM release"], "cannot be parsed as SQL"),
         (["DROP TABLE release"], "Only SELECT"),
         ([SQL, "--parquet"], "-o"),
         ([SQL, "-o", "answer.txt"], ".csv, .json or .parquet"),

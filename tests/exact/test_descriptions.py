@@ -63,7 +63,7 @@ def test_names_that_results_use_get_an_underscore(named):
     assert described.to_polars()["attribute"].unique().to_list() == ["score"]  # flag is numeric, but a group here
     assert described.to_json()["by"] == ["value_", "flag_"]
     assert named.crosstab("flag", "value").to_polars().columns[:3] == ["flag_", "value", "estimate"]
-    with pytest.raises(pk.InputError, match="'score' cannot be described by itself"):
+    with pytest.raises(pk.InputError, match="'score' cannot be both described and grouped by"):
         named.describe("score", by="score")
 
 

@@ -1,11 +1,11 @@
-"""What people get back: numbers with labels, errors and pictures.
+"""Results for people: numbers with labels, errors and pictures.
 
-tabular.py   what all results share: data frames, JSON, files, notebooks;  text.py  tables for people to read
+tabular.py   the output that all results share: data frames, JSON, files, notebooks;  text.py  tables for people to read
 columns.py   the names of their columns
 estimate.py  a reconstructed table;  association.py  how two attributes are related
 overview.py  descriptions and correlations of many attributes
 costs.py     what privacy costs, before any data exist
-sql/         queries;  charts/  pictures (loaded when the first one is drawn: altair is optional);  records.py  what they draw
+sql/         queries;  charts/  pictures (loaded when the first one is drawn: altair is optional);  records.py  their input
 """
 
 from .association import Association

@@ -116,7 +116,7 @@ def describe(
     for done, name in enumerate(attributes):
         progress("describing", done / len(attributes))
         if name in by:
-            raise InputError(f"'{name}' cannot be described by itself; leave it out of one of both.")
+            raise InputError(f"'{name}' cannot be both described and grouped by; leave it out of one of the two.")
         table = table_of(name, *by)
         groups = [[(n, label) for label in table.labels[table.names.index(n)]] for n in by]
         for group in itertools.product(*groups):
@@ -138,7 +138,7 @@ def describe(
 
 
 def _statistics(table: Estimate, name: str, where: dict[str, Any]) -> dict[str, Quantity | Quantile]:
-    """Everything that is said about one attribute in one group."""
+    """All statistics of one attribute in one group."""
     return {
         "mean": table.mean(name, where),
         "deviation": table.deviation(name, where),
@@ -247,7 +247,7 @@ def correlate(table_of: TableOf, numeric: dict[str, bool], level: float, progres
         number: Quantity | Measure
         try:
             number = table.correlation(first, second) if both else cramers_v(table)
-        except InputError:  # nothing can be said of this pair; the others are not to blame
+        except InputError:  # nothing can be said of this pair; the others are kept
             number = Measure(math.nan, math.nan)
         low, high = number.interval(level) if math.isfinite(number.value) else (math.nan, math.nan)
         measure = "correlation" if both else "cramers_v"

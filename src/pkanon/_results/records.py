@@ -1,4 +1,4 @@
-"""What charts draw, as frozen records: whoever has numbers fills one, and no chart reads the columns of a data frame."""
+"""The input of charts, as frozen records: results fill them, and no chart reads the columns of a data frame."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def format_of(path: str | Path, format: str | None) -> str:
 
 
 def file_content(format: str, frame: Callable[[], pl.DataFrame], data: Callable[[], Mapping[str, Any]]) -> bytes:
-    """The content of a file: JSON of ``data``, or ``frame`` as CSV or Parquet. Only the one that is asked for is made."""
+    """The content of a file: JSON of ``data``, or ``frame`` as CSV or Parquet. Only that one is computed."""
     match format:
         case "json":
             return (json.dumps(data(), indent=1, ensure_ascii=False) + "\n").encode()

@@ -49,7 +49,7 @@ def interval_text(low: float | None, high: float | None, error: float | None) ->
 
 
 def rounded(value: float, error: float | None) -> str:
-    """Two digits of the standard error are all that means something; exact numbers in full, to six decimals."""
+    """A number rounded to two digits of its standard error; an exact one in full, to six decimals."""
     if error and math.isfinite(error):
         return f"{value:,.{min(max(1 - math.floor(math.log10(error)), 0), 6)}f}"
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.6f}".rstrip("0").rstrip(".")

@@ -61,9 +61,9 @@ REFUSED = [
     ("", "SELECT COUNT(*) FROM release"),
     (" ; ", "SELECT COUNT(*) FROM release"),
     ("SELEC COUNT(*) FROM release", "Only SELECT", "SELEC"),
-    ("SELECT COUNT(* FROM release", "not SQL that can be read", "near 'FROM'"),
-    ("SELECT COUNT(*) FROM release WHERE rooms = = 3", "not SQL that can be read"),
-    ("SELECT COUNT(*) FROM release WHERE Region = 'east", "not SQL that can be read", "left open"),
+    ("SELECT COUNT(* FROM release", "cannot be parsed as SQL", "near 'FROM'"),
+    ("SELECT COUNT(*) FROM release WHERE rooms = = 3", "cannot be parsed as SQL"),
+    ("SELECT COUNT(*) FROM release WHERE Region = 'east", "cannot be parsed as SQL", "left open"),
     ("SELECT COUNT(*) FROM release QUALIFY 1 = 1", "QUALIFY", "HAVING"),
     # names
     ("SELECT COUNT(*) FROM release WHERE regoin = 'east'", "no attribute 'regoin'", "Did you mean 'Region'?"),

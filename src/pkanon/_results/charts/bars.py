@@ -21,8 +21,8 @@ _LENGTH = {"x": 520, "y": 300}
 _WIDEST = 860
 """Pixels: beyond this width, standing bars lie down."""
 _FEW, _MANY = 8, 80
-"""Fewer than _FEW bars lie down, as a chart of standing ones would be narrow. More than _MANY bars form a shape rather
-than single bars: some labels may be left out."""
+"""Fewer than _FEW bars lie down, because standing they would make a narrow chart. More than _MANY bars form a shape, and
+some labels may be left out."""
 
 
 def bars(cells: Cells, caption: str) -> Chart:
@@ -111,7 +111,7 @@ def _colour(cells: Cells, group: int | None) -> Any:
 
 
 def _opacity(cells: Cells) -> Any:
-    """Paler bars and what they mean; without any, no legend."""
+    """Paler bars with their legend; no legend if there are none."""
     if not cells.unclear:
         return alt.value(1)
     scale = alt.Scale(domain=[CLEAR, NEAR], range=[1, 0.35])

@@ -1,7 +1,7 @@
 """How strongly pairs of attributes go together: a symmetric heat map.
 
 Correlations have a sign, Cramer's V has none; both share one scale from -1 to 1, so that equal colours mean equal
-strength in every chart. The diagonal stays empty: an attribute says everything about itself.
+strength in every chart. The diagonal stays empty: every attribute determines itself.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .style import GRID, INK, Chart, axis, finite, heading, legend, order
 PRINTED = 15
 """With more attributes than this the values are not printed."""
 _EXTENT = 620
-"""Pixels that a side aims at when they are not."""
+"""Pixels of a side, about, when they are not."""
 
 
 def correlation_chart(pairs: Sequence[Pair], level: float) -> Chart:
-    """A heat map of pairs of attributes, each of them listed once; attributes stand in the order in which they come."""
+    """A heat map of pairs of attributes, each pair listed once; attributes keep their order."""
     names = list(dict.fromkeys([*(pair.first for pair in pairs), *(pair.second for pair in pairs)]))
     rows = [row for pair in pairs for row in _rows(pair)]
     printed = len(names) <= PRINTED
@@ -72,7 +72,7 @@ def correlation_chart(pairs: Sequence[Pair], level: float) -> Chart:
 def _rows(pair: Pair) -> list[dict[str, Any]]:
     """A pair in both orders."""
     value, error = finite(pair.value), finite(pair.standard_error)
-    # a minus sign is as wide as a plus, a hyphen is not
+    # a minus sign is as wide as a digit, a hyphen is not
     text = "" if value is None else f"{value:.2f}".replace("-", "−")
     row = {
         "measure": MEASURES[pair.measure],

@@ -1,4 +1,4 @@
-"""What all charts look like: axes, legends, headings, colours and points."""
+"""The look of all charts: axes, legends, headings, colours and points."""
 
 from __future__ import annotations
 

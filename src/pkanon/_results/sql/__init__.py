@@ -1,8 +1,8 @@
 """SQL on a release, answered by reconstruction: every number unbiased, with its standard error.
 
-language.py     what a query can say, as records
+language.py     everything a query can say, as records
 statement.py    a text to these records;  select.py  the clauses of a SELECT;  expressions.py  their parts
-names.py        what its names mean;  refusals.py  why not;  nodes.py  the classes of the parser's tree
+names.py        the meaning of its names;  refusals.py  why not;  nodes.py  the classes of the parser's tree
 constants.py    an attribute against a constant;  conditions.py  three-valued logic
 evaluate.py     weights, groups and numbers
 respond.py      the whole way;  answer.py  what comes out

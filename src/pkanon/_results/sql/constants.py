@@ -1,7 +1,7 @@
 """Which codes of an attribute stand in a relation to a constant.
 
-Values of a listed or ranged attribute are compared as they are. Of bins only what every person in a bin
-shares can be asked: a condition that cuts through a bin is refused, with the nearest ones that do not.
+Values of a listed or ranged attribute are compared as they are. A condition on bins must hold for all people
+in a bin or for none: one that cuts through a bin is refused, with the nearest ones that do not.
 The label for unlisted values equals itself only, and has no place in an order: there it is unknown, like
 a missing value.
 """
@@ -61,7 +61,7 @@ def codes_ordered(attribute: Attribute, relation: Operator, value: Constant) -> 
     """For each code of the domain (not of ``other``, not of missing) whether ``<``, ``<=``, ``>`` or ``>=`` holds."""
     domain = attribute.domain
     if attribute.type in ("text", "boolean"):
-        way_out = "= TRUE or = FALSE" if attribute.type == "boolean" else "IN with the values that are meant"
+        way_out = "= TRUE or = FALSE" if attribute.type == "boolean" else "IN with a list of values"
         raise InputError(
             f"'{attribute.name}' is of type {attribute.type}, which has no order for {relation}. Ask with {way_out}."
         )

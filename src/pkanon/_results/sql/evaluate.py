@@ -1,7 +1,7 @@
 """A query against a reconstructed table: groups, weights per aggregate, and numbers with their slopes.
 
-COUNT, SUM and the two parts of AVG are linear functions of the table; what is made of them has its error and its
-interval from ``_estimate``, like every other number.
+COUNT, SUM and the two parts of AVG are linear functions of the table. Numbers computed from them get their errors and
+intervals from ``_estimate``, like all others.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _HOLDS = {
 
 
 def check_numeric(attribute: Attribute, function: str) -> None:
-    """Refuse SUM and AVG of what is not a number."""
+    """Refuse SUM and AVG of an attribute that is not numeric."""
     if not is_numeric(attribute):
         raise InputError(
             f"{function.upper()} needs numbers; '{attribute.name}' is of type {attribute.type}. "
@@ -69,7 +69,7 @@ class Evaluation:
         return values.reshape([-1 if name == other else 1 for other in self.table.names])
 
     def _cells(self, condition: Condition | None) -> NDArray[np.bool_]:
-        """Where a condition is true; axes of length 1 where it does not look."""
+        """Where a condition is true; axes have length 1 where it does not vary."""
         one = np.ones([1] * len(self.table.names), bool)
 
         def of_leaf(leaf: Leaf) -> Truth:
@@ -114,7 +114,7 @@ class Evaluation:
         return found
 
     def _numbers(self, aggregate: Aggregate) -> Counts:
-        """What an aggregate adds up, per cell; NaN is NULL."""
+        """The number that an aggregate adds up, per cell; NaN is NULL."""
         one = np.ones([1] * len(self.table.names))
         match aggregate.argument:
             case None:
@@ -158,7 +158,7 @@ class Evaluation:
         return self.basis.derived(list(self._functions).index((function, aggregate)))
 
     def having(self, condition: Condition) -> NDArray[np.bool_]:
-        """Which of the groups shown HAVING keeps, by estimated numbers."""
+        """Which of the groups shown meet HAVING, by estimated numbers."""
 
         def of_leaf(leaf: Leaf) -> Truth:
             if isinstance(leaf, Measured):

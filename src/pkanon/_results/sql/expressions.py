@@ -247,7 +247,7 @@ def _constant(node: Node) -> Constant:
         try:
             return dt.date.fromisoformat(inner.this.this)
         except ValueError:
-            raise InputError(f"{as_sql(inner.this)} is no date; write dates as 'YYYY-MM-DD'.") from None
+            raise InputError(f"{as_sql(inner.this)} is not a date; write dates as 'YYYY-MM-DD'.") from None
     value = _number(inner)
     if value is None:
         raise refuse(node, "as a constant")

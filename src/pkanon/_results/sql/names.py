@@ -1,4 +1,4 @@
-"""Which attribute a name in a query means; SQL does not tell capital letters from small ones."""
+"""Which attribute a name in a query means; SQL ignores the case of letters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The classes of the parser's tree, told apart exactly.
+"""The classes of the parser's tree, compared exactly.
 
 A subclass means something else than its parent: TRY_CAST is a kind of CAST to the parser, and is refused here like
 everything that is not known. So a node is compared with a class, never with a class and all that derive from it.

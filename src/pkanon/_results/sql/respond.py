@@ -27,12 +27,12 @@ def respond(
 ) -> Answer:
     """The answer to ``sql``; ``crosstab`` makes a reconstructed table of the attributes it is called with.
 
-    ``remarks``: what else whoever reads the answer must know.
+    ``remarks``: more notes for the reader of the answer.
     """
     z = normal_quantile(level)
     query = read(sql, schema)
     _check(query, schema, level)
-    # a query without attributes counts everybody: any table knows how many they are
+    # a query without attributes counts everybody: any table has their number
     names = query.attributes() or (min(schema.randomised, key=lambda attribute: attribute.size).name,)
     evaluation = Evaluation(query, crosstab(*names))
     chosen = _chosen(query, evaluation)
@@ -68,7 +68,7 @@ def _names(name: str, level: float) -> list[str]:
 
 
 def _check(query: Query, schema: Schema, level: float) -> None:
-    """Refuse what can be refused before a table is made, which can take long."""
+    """Refuse whatever can be refused before the table is made, which can take long."""
     taken: set[str] = set()
     for column in query.columns:
         for name in [column.name] if isinstance(column.item, str) else _names(column.name, level):

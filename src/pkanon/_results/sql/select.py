@@ -1,6 +1,6 @@
 """A SELECT statement: its clauses, one by one, with sqlglot as the parser.
 
-Whatever a clause says and this reader does not know is refused: an answer never ignores a word of the query.
+This reader refuses every part of a clause that it does not know: an answer never ignores a word of the query.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def parse(sql: str) -> exp.Select:
         raise InputError("A query is a text such as SELECT COUNT(*) FROM release.")
     first = re.match(r"[\s(]*([A-Za-z]+)", sql)
     if first and first[1].upper() not in ("SELECT", "WITH", "FROM"):
-        raise InputError(f"{_ANSWERED}, not {first[1].upper()}: a release is not changed by asking.")
+        raise InputError(f"{_ANSWERED}, not {first[1].upper()}: a query never changes a release.")
     try:
         statements = [statement for statement in sqlglot.parse(sql, dialect="duckdb") if statement is not None]
     except sqlglot.errors.SqlglotError as error:
-        raise InputError(f"The query is not SQL that can be read{_place(error)}.") from None
+        raise InputError(f"The query cannot be parsed as SQL{_place(error)}.") from None
     if len(statements) != 1:
         raise InputError("Ask one query at a time: there are several statements.")
     statement = statements[0]
@@ -50,7 +50,7 @@ def parse(sql: str) -> exp.Select:
 
 
 def _place(error: sqlglot.errors.SqlglotError) -> str:
-    """Where the parser stopped; its own message has colours and names of classes in it."""
+    """Where the parser stopped; its own message has colours and class names in it."""
     details = ((error.errors if isinstance(error, sqlglot.errors.ParseError) else None) or [{}])[0]
     if not details.get("line"):
         return ": a quote or a comment is left open"
@@ -70,7 +70,7 @@ class Reader:
 
     @classmethod
     def of(cls, select: exp.Select, schema: Schema) -> Reader:
-        """The reader of a SELECT that has no clause which cannot be answered."""
+        """The reader of a SELECT; refuses clauses that cannot be answered."""
         clauses = {key.rstrip("_"): value for key, value in select.args.items() if value}
         for key in clauses:
             if key not in _CLAUSES:
@@ -198,7 +198,7 @@ class Reader:
 def _tables(clause: exp.From | None) -> tuple[str, ...]:
     """The names that the one table can be called by."""
     if clause is None:
-        raise InputError(f"Say what is asked: FROM {TABLE}.")
+        raise InputError(f"The query names no table; write FROM {TABLE}.")
     table = clause.this
     if not is_a(table, exp.Table):
         raise refuse(table)
