@@ -1,4 +1,4 @@
-"""Experiments: the paper's, run again, and a comparison with classical k-anonymisation.
+"""Experiments: those of the paper, run again, and a comparison with classical k-anonymisation.
 
     import pkanon as pk
 

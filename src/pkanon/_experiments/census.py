@@ -9,7 +9,7 @@ Three shapes are read, plain or packed with gzip or bzip2:
     labelled   a data frame or file that fits the embedded schema
 
 The paper does not say how it rounded. Sex, work and education are as they come and travel time // 5 gives exactly
-its 20 values; age (19 values by // 5, so the last two are merged) and income (a guess that fills 12 classes) are ours.
+its 20 values. Age (19 values by // 5, so the last two are merged) and income (a guess that fills 12 classes) are our choice.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EMBEDDED = "the embedded table (synthetic, modelled on the 1990 US census)"
 FEWEST = 500
 """Enough for two points on every axis: 245 records and all, k = 2 and 100."""
 MOST_ROWS = 10**8
-"""Of one combination, where a file has counts."""
+"""Rows of one combination, if a file has counts."""
 RAW_COLUMNS = 125
 RAW = {"SEX": 112, "AGE": 12, "RPINCOME": 104, "WORK89": 119, "WORKLWK": 120, "YEARSCH": 122, "TRAVTIME": 116}
 """The raw columns in the order of the attributes, and their places in the UCI file, which has no header."""
@@ -113,7 +113,7 @@ def _from_file(path: Path, schema: Schema) -> tuple[dict[str, Codes], str]:
     if set(names) <= set(header):
         return dict(encode(path, schema).codes), "labelled"
     raise InputError(
-        f"{path.name} is none of the files that can be used: the raw UCI file ({RAW_COLUMNS} columns, or a header with "
+        f"{path.name} is not one of the files that can be used: the raw UCI file ({RAW_COLUMNS} columns, or a header with "
         f"{', '.join(RAW)}), or a recoded one with the columns {', '.join(RECODED)}."
     )
 

@@ -1,4 +1,4 @@
-"""What the pages of results have in common: style, notes, pictures and numbers. They load nothing."""
+"""The parts that all pages of results share: style, notes, pictures and numbers. The pages load nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def data_line(source: str, *, synthetic: bool) -> str:
 
 
 def seed_note(seed: int, *, quick: bool) -> str:
-    """That nothing here protects anybody."""
+    """The note that nothing here protects anybody."""
     return (
         f'<p class="note">All releases were made from the seed {seed}, so that anyone gets the same numbers. Whoever has the '
         "seed can undo the randomisation: <strong>nothing here claims or gives privacy.</strong>"
@@ -54,7 +54,7 @@ def inline(svg: str, place: int) -> str:
 
 
 def cell(value: object, digits: int | None = None) -> str:
-    """A cell of a table: a text, a number with so many digits, or nothing."""
+    """A cell of a table: a text, a number with ``digits`` decimals, or nothing."""
     if value is None:
         return "<td></td>"
     if isinstance(value, str):
@@ -65,7 +65,7 @@ def cell(value: object, digits: int | None = None) -> str:
 
 
 def number(value: float) -> str:
-    """Three digits, without an exponent where a reader can do without."""
+    """A number with three digits, and an exponent only if it needs one."""
     if value == 0 or 1e-4 <= abs(value) < 1e6:
         return f"{float(f'{value:.3g}'):,.10g}"
     return f"{value:.2e}"

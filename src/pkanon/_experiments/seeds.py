@@ -13,27 +13,27 @@ from .._schema import Codes
 
 
 def seeded(*entropy: int) -> Seeded:
-    """The randomness of one release; other numbers, other randomness."""
+    """The randomness of one release; different numbers give different randomness."""
     return Seeded(int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]))
 
 
-def randomised(made: Plan, codes: Mapping[str, Codes], randomness: Seeded) -> dict[str, Codes]:
+def randomised(plan: Plan, codes: Mapping[str, Codes], randomness: Seeded) -> dict[str, Codes]:
     """The rows of a seeded release in the order of the table."""
-    columns = [unit.join([codes[name] for name in unit.attributes]) for unit in made.units]
+    columns = [unit.join([codes[name] for name in unit.attributes]) for unit in plan.units]
     out = [np.empty_like(column) for column in columns]
-    randomise(made.blocks, columns, Keystream(randomness.key()), out=out)
+    randomise(plan.blocks, columns, Keystream(randomness.key()), out=out)
     return {
-        name: part for unit, column in zip(made.units, out) for name, part in zip(unit.attributes, unit.split(column))
+        name: part for unit, column in zip(plan.units, out) for name, part in zip(unit.attributes, unit.split(column))
     }
 
 
 def check_seed(seed: object) -> None:
-    """Refuse what is no seed."""
+    """Refuse a seed that is not a whole number, 0 or more."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InputError("The seed is a whole number, 0 or more.")
 
 
 def check_count(count: object, problem: str) -> None:
-    """Refuse what is no number of things, of which there must be one at least."""
+    """Refuse a count that is not a whole number, 1 or more."""
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise InputError(problem)

@@ -1,4 +1,4 @@
-"""What goes into a folder of results, and what must be there before it can."""
+"""Folders of results: what they hold, and the checks before anything is computed."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def draw(charts: Mapping[str, Callable[[], altair.TopLevelMixin]], folder: Path,
     drawn = []
     for number, (name, chart) in enumerate(charts.items()):
         progress("drawing", number / len(charts))
-        made = chart()
+        drawing = chart()
         for ending in ("png", "svg"):
-            save_chart(made, folder / f"{name}.{ending}")
+            save_chart(drawing, folder / f"{name}.{ending}")
         drawn.append((folder / f"{name}.svg").read_text(encoding="utf-8"))
     progress("drawing", 1.0)
     return drawn

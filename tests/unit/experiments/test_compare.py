@@ -324,7 +324,7 @@ class TestOddTables:
             ([50] * 12, {}, "2\\^63 or more combinations"),
             ([2] * 13, {}, "up to 12 can be compared"),
             ([3, 2], {"target": ""}, "target '' is no"),
-            ([3, 2], {"target": ["a0"]}, "is no randomised attribute"),
+            ([3, 2], {"target": ["a0"]}, "is not a randomised attribute"),
             ([3, 2], {"ks": "2"}, "whole number of 2 or more"),
         ],
     )

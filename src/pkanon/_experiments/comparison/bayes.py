@@ -1,7 +1,7 @@
-"""Naive Bayes from cross-tabulations: each attribute speaks for the values of the target on its own.
+"""Naive Bayes from cross-tabulations: each attribute is separate evidence for the value of the target.
 
-It needs the two-way tables of the target with every other attribute and nothing else, so it can be had from any way of
-publishing. Negative cells of a reconstruction count as 0, and one person is added to every cell.
+It needs only the two-way tables of the target with every other attribute, so every way of publishing supports it.
+Negative cells of a reconstruction count as 0, and one person is added to every cell.
 """
 
 from __future__ import annotations
@@ -59,4 +59,4 @@ def share_right(scores: Counts, values: Whole, counts: Whole) -> float:
 
 
 TIE = 1e-9
-"""Scores that differ by less differ by rounding."""
+"""Scores that differ by less than this are equal but for rounding."""

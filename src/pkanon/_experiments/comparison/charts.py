@@ -1,7 +1,7 @@
 """Ways of publishing against k: one panel for each measure.
 
-Ways differ by colour (Okabe and Ito's), by shape, and by filled and hollow points, so that everything can be told apart in
-grey. Dotted lines are what to compare with; their names stand in the margin on the right.
+Ways differ by colour (Okabe and Ito's), by shape, and by filled and hollow points, so that they differ in grey too.
+Dotted lines are references; their names stand in the margin on the right.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _linear(measure: str, ends: list[float]) -> alt.Y:
 
 
 def _beside(part: pl.DataFrame, measure: str, ks: list[int]) -> list[dict[str, Any]]:
-    """Points of the lines to compare with."""
+    """Points of the reference lines."""
     across = [ks[0] / ROOM, *ks, ks[-1] * ROOM]
     lines = [(row["way"], [(k, row["value"]) for k in across]) for row in part.filter(pl.col("k").is_null()).to_dicts()]
     if measure in ("linkage", "linkage_highest"):

@@ -1,7 +1,7 @@
 """People as combinations of codes: those that occur with their counts (``Combinations``), or all possible ones (``Dense``).
 
-Nothing in the comparison looks at single rows where combinations will do: 71,660 of them stand for the 2,458,285 rows of
-the embedded table. Cross-tabulations are asked for by the places of their attributes, in rising order.
+The comparison works on combinations instead of rows wherever it can: 71,660 of them represent the 2,458,285 rows of
+the embedded table. A cross-tabulation is named by the places of its attributes, in rising order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Places = tuple[int, ...]
 MOST_DENSE = 2**24
 """Combinations up to which the full table is held in memory."""
 SPARSE = 8
-"""Beyond so many combinations for each row, rows are quicker to count than combinations."""
+"""With more combinations per row than this, rows are quicker to count than combinations."""
 
 
 class Readable(Protocol):

@@ -1,4 +1,4 @@
-"""What is done with published tables: how strongly attributes are related, and a classifier for one of them."""
+"""Two uses of published tables: how strongly attributes are related, and a classifier for one of them."""
 
 from __future__ import annotations
 

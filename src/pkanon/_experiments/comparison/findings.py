@@ -34,7 +34,7 @@ NAMES = {MONDRIAN: "Mondrian", AS_IS: "Mondrian with the target as it is"}
 
 @dataclass(frozen=True)
 class Finding:
-    """What came out of one measure. ``best`` says which way is best at each k, where one can be."""
+    """The result of one measure. ``best`` names the best way at each k, where there is one."""
 
     measure: str
     text: str
@@ -176,8 +176,8 @@ def _certain(numbers: Numbers) -> Finding | None:
     return Finding(
         "certain",
         f"{TITLES['certain']}. {numbers.said('certain')}. In the true "
-        f"table, {number(others)} of the people have the target of all others with the same known values: so much lies in the kind "
-        "of people they are. After randomisation every value stays possible for everybody.",
+        f"table, {number(others)} of the people have the target of all others with the same known values: so much follows from "
+        "the kind of people they are. After randomisation every value stays possible for everybody.",
     )
 
 

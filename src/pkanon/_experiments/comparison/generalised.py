@@ -1,9 +1,8 @@
 """A generalised table: groups of people, each published as a box of values and a number of people.
 
-The box is as small as can be: from the lowest to the highest code of the group in each attribute. Whoever reads it
-knows nothing about where in a box its people are, so a table is read from it by spreading each group evenly over
-the cells of its box. The marginal of an evenly filled box is an evenly filled box, so no table needs the
-cells of a larger one.
+The box is as small as can be: from the lowest to the highest code of the group in each attribute. It does not say where
+in the box its people are, so a table is read from it by spreading each group evenly over the cells of its box. The
+marginal of an evenly filled box is an evenly filled box, so no table needs the cells of a larger one.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What is a person's value of one attribute, the target? What an adversary guesses right who knows all the others.
+"""What is a person's value of one attribute, the target? How often an adversary who knows all the others guesses it.
 
-Nobody is told apart from what statistics teach about anybody: two guesses that use nothing of the person herself stand beside.
+Statistics teach something about everybody, so two guesses that use nothing of the person herself are given for comparison.
 
     commonest    everybody has the commonest value
     others       the commonest value among all *other* people with the same known values (naive Bayes from all others, if
                  there is none), or naive Bayes from all others throughout, whichever is right more often
 
-Generalised: the table is searched for the known values; each group whose box holds them speaks for the values in its box.
-Naive Bayes from its two-way tables, and the commonest value in its table of the target, are tried too; the guess that
+Generalised: the table is searched for the known values; each group whose box holds them is evidence for the values in its
+box. Naive Bayes from its two-way tables, and the commonest value in its table of the target, are tried too; the guess that
 is right most often counts.
 
 Randomised: naive Bayes from reconstructed tables (by inverse, by simplex, or from that of the target alone, whichever is
@@ -43,11 +43,11 @@ class Inference:
         return self.people.codes[:, self.target]
 
     def commonest(self) -> float:
-        """Right by naming the commonest value."""
+        """The share guessed right by naming the commonest value."""
         return float(self.people.table((self.target,)).max() / self.people.people)
 
     def others(self) -> dict[str, float]:
-        """Right by the best use of everybody else's data; and the share of people with whom all who are alike agree."""
+        """The share guessed right from everybody else's data; and the share of people with the target of all their likes."""
         known, where = self.people.without(self.target)
         groups = np.zeros((len(known.counts), self.people.sizes[self.target]))
         np.add.at(groups, (where, self.values), self.people.counts)
@@ -81,7 +81,7 @@ class Inference:
         return scores
 
     def _by_bayes(self, source: Readable) -> list[float]:
-        """Right by naive Bayes from published tables, and by the commonest value in them."""
+        """The shares guessed right by naive Bayes from published tables, and by the commonest value in them."""
         bayes = NaiveBayes.of(source, self.target, len(self.people.sizes))
         return [
             share_right(guess.scores(self.people.codes), self.values, self.people.counts)
@@ -89,7 +89,7 @@ class Inference:
         ]
 
     def from_generalised(self, published: Generalised) -> dict[str, float]:
-        """Right from boxes; and the share of people for whom they leave but one value."""
+        """The share guessed right from boxes; and the share of people for whom they leave one value only."""
         spoken = self._by_value(published.table(tuple(range(len(self.people.sizes)))))
         return {
             "inference": max(share_right(spoken, self.values, self.people.counts), *self._by_bayes(published)),
@@ -97,7 +97,7 @@ class Inference:
         }
 
     def from_randomised(self, rows: Rows, linkage: Linkage) -> dict[str, float]:
-        """Right from randomised rows; and the share of people for whom they leave but one value."""
+        """The share guessed right from randomised rows; and the share of people for whom they leave one value only."""
         possible = self._by_value(linkage.likelihood(rows))
         with np.errstate(divide="ignore"):
             spoken = np.log(possible)

@@ -1,15 +1,15 @@
-"""Which released row is a given person's? What an adversary gets right who knows everybody's values and the mechanism.
+"""Which released row belongs to a given person? How often an adversary who knows all values and the mechanism picks it.
 
-Generalised: all rows of the person's group look alike, so one of them is picked: right in 1 of as many as there are. The mean
-over all people is the number of groups divided by the number of people.
+Generalised: all rows of the person's group look alike, so one of them is picked at random. The mean chance over all people
+is the number of groups divided by the number of people.
 
 Randomised: the adversary scores a released row y for a person x by ``A[x, y] / sum over all people l of A[x_l, y]``, which
-is the chance that the row is hers if what is known of it is only that somebody made it. (The exact chance also
-asks who made the other rows and needs a sum over all orders; this is the usual approximation to it.) The best row is picked, of
-equally good ones any. Hits are counted for every person of the table, by the order of rows that a release does not have.
+is the chance that the row is hers if the other rows are ignored. (The exact chance depends on who made the other rows and
+needs a sum over all orders; this is the usual approximation to it.) The best row is picked, at random if several are best.
+Hits are counted for every person of the table, by the order of rows, which a release does not have.
 
-For value-symmetric plans ``A[x, y]`` depends on the set of attributes on which x and y agree alone. The best row is found for
-each of these sets: along each axis of the full table one takes the row's own value, or the best among the others.
+For value-symmetric plans ``A[x, y]`` depends only on the set of attributes on which x and y agree. The best row is found for
+each of these sets: along each axis of the full table it has the person's own value, or the best among the others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .randomised import Rows
 MOST_STEPS = 2**29
 """Cells of the full table times sets of attributes; about ten seconds for each release."""
 JITTER = 1e-9
-"""By so much scores are moved apart, so that of equal ones a random one is the highest."""
+"""Scores are moved apart by this share, so that a random one of several equal scores is the highest."""
 
 
 def agreement_chances(blocks: Sequence[Block]) -> Counts:
@@ -90,7 +90,7 @@ class Linkage:
         return self.channel.forward(self.people.table(tuple(range(len(self.people.sizes)))))
 
     def likelihood(self, rows: Rows) -> Counts:
-        """``sum over released rows of A[x, y] / expected``: by how much the release speaks for a person with x being in it."""
+        """``sum over released rows of A[x, y] / expected``: the evidence of the release for a person with x."""
         # where no row is expected, none has come
         shares = np.divide(_dense(rows), self.expected, out=np.zeros(self.expected.shape), where=self.expected > 0)
         return self.channel.forward_transpose(shares)
@@ -104,7 +104,7 @@ class Linkage:
         weights = np.where(released > 0, (1 + JITTER * lots) / self.expected, 0.0)
         at = tuple(self.people.codes.T)
         best = strongest(chances, weights, at)
-        agree = tuple((own == made).astype(np.intp) for own, made in zip(self.columns, rows.columns))
+        agree = tuple((own == code).astype(np.intp) for own, code in zip(self.columns, rows.columns))
         places = tuple(rows.columns)
         hit = chances[agree] * weights[places] == best[self.where]
         certain = best / self.likelihood(rows)[at]

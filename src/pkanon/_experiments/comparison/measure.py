@@ -1,18 +1,18 @@
-"""What is measured, for every k and every way of publishing.
+"""All measures, for every k and every way of publishing.
 
 Every way publishes the same table at the same k. Tables, queries and correlations are read from what is published and
 compared with the truth; a classifier is trained on what is published of four fifths of the people and judged by the
 others; and two adversaries try to learn something about every single person.
 
-    l1_1, l1_2, l1_3      normalised L1 error of all tables of one, two, three attributes, their mean
+    l1_1, l1_2, l1_3      mean normalised L1 error of all tables of one, two, three attributes
     l1_first4             of the full table of the first four attributes
     query_error           mean absolute error of random counting queries, as a share of the people
     query_relative        median relative error of those that at least 0.1% of the people meet
     cramers_v             mean absolute error of Cramér's V over all pairs
     accuracy, log_loss    of the classifier
-    linkage               share of people whose row an adversary picks who knows everything about everybody
-    linkage_highest       the highest confidence such an adversary has in any pick; the promise is 1/k
-    inference             share of people whose target value is guessed right by who knows their other values
+    linkage               share of people whose own row is picked by an adversary who knows every record
+    linkage_highest       the highest confidence of such an adversary in any pick; the promise is 1/k
+    inference             share of people whose target value is guessed by somebody who knows their other values
     certain               share of people for whom only one value is left
 
 Every release is seeded; its numbers depend neither on which other k are compared nor on how many releases there are.
@@ -47,8 +47,8 @@ DESIGNS = ("equal-rho", "optimal")
 METHODS = ("inverse", "simplex")
 MONDRIAN, AS_IS = "mondrian", "mondrian as-is"
 RAW, COMMONEST, OTHERS, INDEPENDENT = "raw data", "commonest value", "other people", "independence"
-"""Not ways of publishing, but what to compare with: the data themselves, guesses that use nothing of the person, and tables
-that anybody could make who has only those of single attributes."""
+"""References, not ways of publishing: the data themselves, guesses that use nothing of the person, and tables computed from
+those of single attributes alone."""
 USES = ("l1_1", "l1_2", "l1_3", "l1_first4", "query_error", "query_relative", "cramers_v", "accuracy", "log_loss")
 RISKS = ("linkage", "linkage_highest", "inference", "certain")
 MEASURES = (*USES, *RISKS)
@@ -159,7 +159,7 @@ class Bench:
             progress("comparing", (i + 1) / releases)
 
     def references(self) -> Iterator[tuple[str, Found]]:
-        """What the data themselves give, and what can be guessed without the person."""
+        """The measures of the data themselves, and of guesses without the person."""
         target = self.people.target
         yield RAW, classify(self.training, target, self.held_out)
         commonest = int(self.training.table((target,)).argmax())
@@ -194,7 +194,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Independent:
-    """Tables as if attributes had nothing to do with each other, from the true tables of single ones."""
+    """Tables as if attributes were independent, from the true tables of single attributes."""
 
     truth: Bench
 

@@ -49,8 +49,8 @@ def html_page(
     return document("Randomisation against k-anonymisation at the same k", parts)
 
 
-_INTRODUCTION = """<p>Pk-anonymity is k-anonymity for randomised tables: of a generalised table it is the same number. So both can be
-held against each other at the same k. <em>Mondrian</em> divides the people into groups of at least k and publishes
+_INTRODUCTION = """<p>Pk-anonymity is k-anonymity for randomised tables: for a generalised table it is the same number. So both can be
+compared at the same k. <em>Mondrian</em> divides the people into groups of at least k and publishes
 each group's ranges of values; all attributes are generalised, or all but the target, which is then published as it
 is. <em>equal-rho</em> (the paper's design) and <em>optimal</em> (the default) randomise every value and shuffle the
 rows; tables are reconstructed by <em>inverse</em> (unbiased) or <em>simplex</em> (the nearest without negative
@@ -62,12 +62,12 @@ _LIMITS = """<section><h2>How to read this</h2><ul>
 <li>The same k is not the same protection. Mondrian's k is about picking a row among its group's. It is no promise about what else is
 known: whoever knows most of a group, or has a second generalised table of the same people, learns more. The k of
 a randomised release holds whatever is known, and comes with an epsilon that adds up over releases.</li>
-<li>Mondrian has little error at a small k because it publishes most people's values as they are. That is what
-its users pay with.</li>
+<li>Mondrian has little error at a small k because it publishes most people's values as they are. These people pay
+the price.</li>
 <li>"Other people" is what statistics teach about anybody, from the true table without the person. Guessing as well as that is no
-disclosure about her; guessing better is. Much of what is certain lies in the kind of people they are, too.</li>
-<li>"Independence" is what anybody could write down who has the true tables of single attributes and nothing else. A table with a larger
-error than that is worse than none.</li>
+disclosure about her; guessing better is. Much of what is certain follows from the kind of people they are, too.</li>
+<li>"Independence" is the table that anybody could write down from the true tables of single attributes alone. A table with a
+larger error than that is worse than none.</li>
 <li>Adversaries against randomised rows use an approximation to the best attack; a better one can exist. The promise 1/k holds
 for all.</li></ul></section>"""
 

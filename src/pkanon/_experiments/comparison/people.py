@@ -18,9 +18,9 @@ from ..census import EMBEDDED
 from ..paper import ROWS_PER_K
 
 MOST_CELLS = 10**7
-"""Of the largest table that a query can ask for."""
+"""Cells of the largest table that a query can ask for."""
 MOST_ATTRIBUTES = 12
-"""More have hundreds of tables of three attributes, and combinations that 64 bits cannot number."""
+"""With more there are hundreds of tables of three attributes, and combinations that 64 bits cannot number."""
 EMBEDDED_TARGET = "income"
 
 
@@ -75,7 +75,7 @@ def read_people(
     _check_sizes({attribute.name: attribute.size for attribute in single.randomised})
     chosen = target if target is not None else EMBEDDED_TARGET if table is None else names[-1]
     if chosen not in names:
-        raise InputError(f"The target '{chosen}' is no randomised attribute. {did_you_mean(str(chosen), names)}")
+        raise InputError(f"The target '{chosen}' is not a randomised attribute. {did_you_mean(str(chosen), names)}")
     codes = encode(demo_table() if table is None else table, fitting, text=text or TextFormat()).codes
     return People(name, single, [codes[name] for name in names], names.index(chosen), synthetic=table is None)
 
@@ -88,16 +88,16 @@ def read_ks(ks: Any) -> list[int]:
     return sorted({int(k) for k in asked})
 
 
-def usable(wanted: Sequence[int], rows: int) -> tuple[list[int], list[int]]:
-    """The k, of rising ones, that a table of so many rows can serve, and the others."""
-    served = [k for k in wanted if k * ROWS_PER_K <= rows]
+def usable(ks: Sequence[int], rows: int) -> tuple[list[int], list[int]]:
+    """The k that a table of ``rows`` rows can serve, and the others, both in rising order."""
+    served = [k for k in ks if k * ROWS_PER_K <= rows]
     if not served and rows < 2 * ROWS_PER_K:
         raise DataError(f"The table has {rows:,} rows; a comparison needs at least {2 * ROWS_PER_K}.")
     if not served:
         raise DataError(
             f"The table has {rows:,} rows and serves k up to a fifth of them, {rows // ROWS_PER_K:,}; ask for a smaller k."
         )
-    return served, list(wanted[len(served) :])
+    return served, list(ks[len(served) :])
 
 
 def _check_sizes(sizes: dict[str, int]) -> None:

@@ -12,12 +12,12 @@ from .combinations import Counts, Places, Readable
 
 MOST_ATTRIBUTES = 4
 SEEN = 0.001
-"""Relative errors are those of queries that at least this share of the people meet; of rarer ones they say little."""
+"""Relative errors count only queries that at least this share of the people meet; for rarer ones they say little."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """Attributes and for each the first and the last code that count."""
+    """Attributes, and for each the first and the last code that count."""
 
     places: Places
     ranges: tuple[tuple[int, int], ...]

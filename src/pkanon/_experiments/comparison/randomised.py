@@ -1,7 +1,7 @@
 """Randomised rows of a table, before they are shuffled, and the tables that are reconstructed from them.
 
 A release is shuffled, and reconstruction does not depend on the order of rows. Here the order is kept, because the
-experiment must know whose row an adversary picked; the adversary is not told. Nothing of it leaves this package.
+experiment must know whose row an adversary picked; the adversary does not know it. The order never leaves this package.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The figures of the paper: error and epsilon against what is varied, one chart of two panels each.
 
-Estimators differ by colour (Okabe and Ito's) and shape, designs by filled and hollow points and by dashes, so that
-everything can be told apart in grey. Thin grey lines are predictions made before any data exist.
+Estimators differ by colour (Okabe and Ito's) and shape, designs by filled and hollow points and by dashes, so that they
+differ in grey too. Thin grey lines are predictions made before any data exist.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ SPREAD = math.pi / 2 - 1
 EM_CELLS = 25_000
 """The most likely table of more cells than this takes minutes."""
 ROWS_PER_K = 5
-"""k goes up to a fifth of the rows: beyond, next to nothing is kept."""
+"""k goes up to a fifth of the rows: beyond, almost nothing is kept."""
 
 
 @dataclass(frozen=True, order=True)

@@ -57,7 +57,7 @@ _INTRODUCTION = """<p>Ikarashi, Kikuchi, Chida and Takahashi, <cite>k-anonymous 
 section 5: a census table is randomised so that nobody can link a row to a person with more than 1/k confidence, and
 the cross-tabulation of its attributes is reconstructed. The <em>L1 error</em> is the sum of the absolute errors of
 all cells, divided by the number of records; half of it is the share of people counted in a wrong cell (if none is
-negative), and at 1 or more a table says next to nothing. <em>equal-rho</em> is the paper's design; <em>optimal</em>
+negative), and at 1 or more a table says almost nothing. <em>equal-rho</em> is the paper's design; <em>optimal</em>
 meets the same k and the same epsilon and is designed for that very table (workload "full", no floor for smaller
 tables). <em>inverse</em> is unbiased, <em>simplex</em> the nearest table without negative cells, <em>em</em> the most
 likely table, which is what the iteration the paper cites leads to.</p>"""
