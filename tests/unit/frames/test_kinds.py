@@ -142,7 +142,7 @@ def test_column_names_that_are_no_texts():
 def test_repeated_names_in_frames():
     schema = Schema([Attribute.ranged("a", 0, 9)])
     for table in (pd.DataFrame([[1, 2]], columns=["a", "a"]), pa.table([[1], [2]], names=["a", "a"])):
-        with pytest.raises(DataError, match="'a' stands there more than once"):
+        with pytest.raises(DataError, match="'a' occurs more than once"):
             encode(table, schema)
 
 

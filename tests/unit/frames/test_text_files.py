@@ -149,7 +149,7 @@ def test_damaged_gzip(file):
         ("sex,age,town\nF,7,x\0\n", "NUL"),
         ("sex,ag\0e,town\nF,7,x\n", "NUL"),
         ("sex,age,town\rF,7,x\r", "carriage return"),
-        ("sex,age,age\nF,7,7\n", "'age' stands there more than once"),
+        ("sex,age,age\nF,7,7\n", "'age' occurs more than once"),
         ("sex,age,town,\nF,7,x,1\n", "no name"),
     ],
 )

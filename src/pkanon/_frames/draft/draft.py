@@ -1,7 +1,7 @@
 """A schema proposed from a table, for somebody to confirm.
 
 What is proposed was read off the data, so the schema says ``drafted`` and no release made with it may
-claim a guarantee until a person has confirmed that its domains are public knowledge. The notes tell
+claim a guarantee until a person has confirmed that its domains are public knowledge. The notes say
 what was done and why, in counts; they contain no values.
 
 Few different values are listed, many numbers or dates get round bins; texts and whole numbers that
@@ -27,7 +27,7 @@ from .rounding import round_bins, round_dates
 
 MOST_LISTED = 50
 _CLOSE_DATES = 62
-"""Days: dates that span no more are listed; months would hardly divide them."""
+"""Days: dates within this span are listed; months would hardly divide them."""
 
 HEADER = """\
 # DRAFT. The values below were read off the data. Before this schema protects anybody, somebody must
@@ -38,7 +38,7 @@ HEADER = """\
 """
 
 _NEARLY_ALL = 0.98
-"""A column with this share of different values is an id with a few repetitions."""
+"""A column with this share of different values looks like an id with a few repetitions."""
 
 _NOUNS = {
     "text": "texts",
@@ -140,7 +140,7 @@ def _proposed(name: str, column: Column | str) -> tuple[Attribute, str]:
     found = f"{size:,} different {_NOUNS[column.type] if size > 1 else _NOUNS[column.type].removesuffix('s')}"
     if column.type == "text" and size > MOST_LISTED and size >= _NEARLY_ALL * column.rows:
         note = (
-            'almost different in every row: dropped; if it is the id, give it role = "id", which refuses repeated ones'
+            'different in almost every row: dropped; if it is the id, give it role = "id", which refuses repeated ones'
         )
         return Attribute(name, role="drop"), note
     if column.type == "text" and size > MOST_LISTED:
@@ -150,7 +150,7 @@ def _proposed(name: str, column: Column | str) -> tuple[Attribute, str]:
     except (SchemaError, OverflowError, ValueError):  # such as bins beyond 64 bits or the year 9999
         return Attribute(name, role="drop"), f"{found}: dropped; declare its bins to keep it"
     if column.missing:
-        note += f"; {rows(column.missing, 'have')} none, which is a value of its own"
+        note += f"; {rows(column.missing, 'have')} no value, which counts as one more value"
     return attribute, f"{found}: {note}"
 
 

@@ -1,8 +1,8 @@
 """The different values of each column with their counts, and the type that fits them all.
 
 A frame's columns have types. A text file's do not: a column is boolean, integer, number or date if
-every value is written so, once common signs for a missing value are put aside; "007" and "+7" are
-texts, because a number would lose how they are written.
+every value is written so, common signs for a missing value aside; "007" and "+7" are texts, because
+a number would lose how they are written.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _WRITTEN: tuple[tuple[str, str], ...] = (
     ("number", r"^-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"),
     ("date", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
 )
-"""How a type is written in a text file, in the order in which they are tried."""
+"""How each type is written in a text file; they are tried in this order."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The different values of a column, as they were read, and how often each; None: they cannot be counted."""
+    """The different values of a column, as they were read, with their counts; None: they cannot be counted."""
 
     name: str
     rows: int
@@ -40,7 +40,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Column:
-    """The different values of a column in its type, ascending, how often each, and in how many rows none."""
+    """The different values of a column in its type, ascending, with their counts, and the number of rows without a value."""
 
     name: str
     type: str
@@ -126,10 +126,10 @@ def _written(column: Seen, table: pl.DataFrame, kind: str) -> Column | None:
 def _column(column: Seen, table: pl.DataFrame, kind: str, missing_values: tuple[str, ...]) -> Column | None:
     """The column as ``kind`` if no value is lost by it."""
     how = conversion("value", table.schema["value"], kind, missing_values)
-    made = table.select(how.value.alias("value"), how.missing.alias("missing"), "count")
-    if made.filter(pl.col("value").is_null() & ~pl.col("missing")).height:
+    converted = table.select(how.value.alias("value"), how.missing.alias("missing"), "count")
+    if converted.filter(pl.col("value").is_null() & ~pl.col("missing")).height:
         return None
-    values = _summed(made.filter(~pl.col("missing")).select("value", "count"))
+    values = _summed(converted.filter(~pl.col("missing")).select("value", "count"))
     if kind == "number" and not values["value"].is_finite().all():
         return None
     present = int(values["count"].sum())

@@ -2,11 +2,11 @@
 
 source.py     frames of four libraries, text files and Parquet, all read in batches
 textopen.py   delimiter, encoding, compression of a text file;  textfile.py  header, batches, diagnosis
-structure.py  what the bytes of a text file say: quotes, short lines
+structure.py  checks of the bytes of a text file: quotes, short lines
 check.py      the names of the columns
 convert.py    a column to its declared type
 numbering.py  numbers, dates, truth values to codes;  texts.py  texts to codes;  coder.py  one attribute
-columns.py    what becomes of a column by its role
+columns.py    the handling of a column by its role
 encode.py     the whole way, for a private table and for a released one
 groups.py     how many rows there are, and how many of them are equal
 weights.py    a passed column as survey weights

@@ -48,10 +48,10 @@ def _folded(name: str) -> str:
     return name.strip().casefold()
 
 
-def absent_columns(source: Source, wanted: Sequence[str]) -> list[str]:
-    """A sentence for each column of ``wanted`` that the table does not have."""
-    absent = [name for name in wanted if name not in source.names]
-    if _is_header(source, wanted):
+def absent_columns(source: Source, columns: Sequence[str]) -> list[str]:
+    """A sentence for each of ``columns`` that the table does not have."""
+    absent = [name for name in columns if name not in source.names]
+    if _is_header(source, columns):
         return [f"The table has no column '{name}'. {did_you_mean(name, source.names)}" for name in absent]
     if not absent:
         return []
@@ -59,12 +59,12 @@ def absent_columns(source: Source, wanted: Sequence[str]) -> list[str]:
     return [f"The table has no column {names}. Does the first line of the file name the columns?"]
 
 
-def check_header(source: Source, wanted: Sequence[str]) -> None:
+def check_header(source: Source, columns: Sequence[str]) -> None:
     """Refuses a header that seems to be split at the wrong character, or that repeats or lacks a name."""
     names, file = source.names, source.text
     # Somebody who names a delimiter and no columns may well want a column called "a;b".
-    expected = not wanted and file is not None and file.delimiter_given
-    if file is not None and file.likely_delimiter is not None and names[0] not in wanted and not expected:
+    expected = not columns and file is not None and file.delimiter_given
+    if file is not None and file.likely_delimiter is not None and names[0] not in columns and not expected:
         mark = "\\t" if file.likely_delimiter == "\t" else file.likely_delimiter
         raise DataError(
             f"The header of {file.path} has one field, and it contains '{mark}': "
@@ -72,18 +72,18 @@ def check_header(source: Source, wanted: Sequence[str]) -> None:
         )
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        known = [name for name in repeated if name in wanted or file is None]
+        known = [name for name in repeated if name in columns or file is None]
         which = ", ".join(f"'{name}'" for name in known) if known else "a name"
-        raise DataError(f"The columns must have different names; {which} stands there more than once.")
+        raise DataError(f"The columns must have different names; {which} occurs more than once.")
     if "" in names:
         raise DataError("A column has no name; name it, or leave it out if it holds the row numbers of R or pandas.")
 
 
 def are_names(fields: Sequence[str]) -> bool:
-    """Whether a first line may be a header: no number and no date in it, which a person's row hardly lacks."""
+    """Whether a first line may be a header: it has no number and no date, while a person's row nearly always has one."""
     return not any(_VALUE.fullmatch(field.strip()) for field in fields)
 
 
-def _is_header(source: Source, wanted: Sequence[str]) -> bool:
-    """Whether the names are surely names: in a frame always, in a text file if it has most of those wanted."""
-    return source.text is None or 2 * len(set(source.names) & set(wanted)) > len(set(wanted))
+def _is_header(source: Source, columns: Sequence[str]) -> bool:
+    """Whether the names are surely names: always in a frame, in a text file if it has most of the declared ones."""
+    return source.text is None or 2 * len(set(source.names) & set(columns)) > len(set(columns))

@@ -1,9 +1,9 @@
-"""One attribute's values to codes: what to ask a text file for, which expression, which code for what.
+"""One attribute's values to codes: how a text file is read, how its column is converted, which code each value gets.
 
 A coder knows its attribute and nothing of the data: the same value has the same code in every table,
 batch and kind of frame. ``Attribute.code`` is the definition; this is the same for many values at once.
 
-A table that was released already has labels for values: a bin is its label, ``other`` is one more value.
+The values of a released table are labels: a bin is its label, ``other`` is one more value.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Coder:
 
     @cached_property
     def reading(self) -> Reading:
-        """What a text file is asked for: the smallest type that takes every declared value."""
+        """How a text file is read: in the smallest type that holds every declared value."""
         texts = [text for text in self.missing_values if text]  # an empty field is missing anyway
         missing = texts[0] if texts else None
         # A field that swallowed a line end is no listed value, unless such a thing is listed.

@@ -1,4 +1,4 @@
-"""What becomes of a column, by its role: coded, checked for repetition, or passed on.
+"""The handling of a column by its role: coded, checked for repetition, or passed on.
 
 Each kind of column takes its values batch by batch and counts what is wrong with them, so that one
 message can name every column at fault and the number of rows. Columns with the role ``drop`` have no

@@ -57,12 +57,12 @@ def conversion(name: str, dtype: pl.DataType, type_name: str, missing_values: Se
         column, dtype = column.cast(pl.String), pl.String()
     if isinstance(dtype, pl.String) and type_name != "text":
         return _of_text(column, type_name, missing_values)
-    made = _MAKERS[type_name](column, dtype, missing_values)
-    if made is None:
+    result = _MAKERS[type_name](column, dtype, missing_values)
+    if result is None:
         raise DataError(
             f"Column '{name}' has the type {dtype.base_type().__name__}, its schema says {type_name}; convert it or change the schema."
         )
-    return made
+    return result
 
 
 def _of_text(column: pl.Expr, type_name: str, missing_values: Sequence[str]) -> Conversion:

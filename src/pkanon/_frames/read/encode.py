@@ -4,9 +4,9 @@ The table is read once, a batch at a time; each batch is converted to the declar
 call, numbered, a column to each core, and forgotten. What stays in memory are the codes, one to four
 bytes each, and the columns that are passed on.
 
-A text file is asked for the smallest types that take every declared value, which is fast and refuses
-anything else without saying how much of it there is. Then it is read again as text, to count, or to find that
-the values belong under ``other``.
+A text file is first read in the smallest types that hold every declared value. That is fast, but any other value
+stops the reading, without a count. The file is then read again as text, to count such values or to take them as
+``other``.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from .textfile import Reading
 from .textopen import PLAIN, TextFormat
 
 READING = "reading"
-"""What progress calls this step."""
+"""The name of this step in progress reports."""
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A table as codes: one array per randomised attribute, in the order of the schema. Whoever reads them leaves them there.
+    """A table as codes: one array per randomised attribute, in the order of the schema. Readers do not remove them.
 
     ``others`` says which share of the rows was taken as ``other``, where that was any; for the custodian's
     eyes, never for a release. ``passed`` holds the columns that are released as they are, None if there are none; ``kind`` says

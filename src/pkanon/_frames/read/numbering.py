@@ -61,9 +61,9 @@ def _listed(values: Sequence[Value]) -> Numbering:
     order = np.argsort(numbers).astype(np.int32)
     ascending = numbers[order]
 
-    def codes(given: NDArray[Any]) -> Marked:
-        place = np.minimum(np.searchsorted(ascending, given), len(ascending) - 1)
-        return np.where(ascending[place] == given, order[place], np.int32(UNLISTED))
+    def codes(array: NDArray[Any]) -> Marked:
+        place = np.minimum(np.searchsorted(ascending, array), len(ascending) - 1)
+        return np.where(ascending[place] == array, order[place], np.int32(UNLISTED))
 
     if numbers.dtype.kind == "f":
         return codes
@@ -74,12 +74,12 @@ def _listed(values: Sequence[Value]) -> Numbering:
 
 
 def _ranged(low: int, high: int, extra: int | None) -> Numbering:
-    def codes(given: NDArray[Any]) -> Marked:
+    def codes(array: NDArray[Any]) -> Marked:
         # Outside the range the difference may wrap around; it is not used there.
-        found = np.where((given >= low) & (given <= high), given - np.int64(low), UNLISTED).astype(np.int32)
+        result = np.where((array >= low) & (array <= high), array - np.int64(low), UNLISTED).astype(np.int32)
         if extra is not None:
-            found[given == extra] = high - low + 1
-        return found
+            result[array == extra] = high - low + 1
+        return result
 
     tabled = _tabled(codes, low if extra is None else min(low, extra), high if extra is None else max(high, extra))
     return _shifted(tabled, low, high)
@@ -96,26 +96,26 @@ def _binned(bins: Bins) -> Numbering:
 
     if edges.dtype.kind == "f":
 
-        def codes_of_floats(given: NDArray[Any]) -> Marked:
-            found = of_position[np.searchsorted(edges, given, side="right")]
-            found[~np.isfinite(given)] = UNLISTED  # infinity is no value, not even of an open bin
-            return found
+        def codes_of_floats(array: NDArray[Any]) -> Marked:
+            result = of_position[np.searchsorted(edges, array, side="right")]
+            result[~np.isfinite(array)] = UNLISTED  # infinity is no value, not even of an open bin
+            return result
 
         return codes_of_floats
     return _tabled(
-        lambda given: of_position[np.searchsorted(edges, given, side="right")], int(edges[0]), int(edges[-1])
+        lambda array: of_position[np.searchsorted(edges, array, side="right")], int(edges[0]), int(edges[-1])
     )
 
 
 def _shifted(codes: Numbering, low: int, high: int) -> Numbering:
     """The same numbering where code = value - low for ``low`` .. ``high``: one subtraction if all values lie there."""
 
-    def shifted(given: NDArray[Any]) -> Marked:
-        if len(given) and given.dtype.kind in "iu":
-            first, last, limits = int(given.min()), int(given.max()), np.iinfo(given.dtype)
+    def shifted(array: NDArray[Any]) -> Marked:
+        if len(array) and array.dtype.kind in "iu":
+            first, last, limits = int(array.min()), int(array.max()), np.iinfo(array.dtype)
             if low <= first and last <= high and limits.min <= low and last - low <= limits.max:
-                return np.asarray(given - given.dtype.type(low))
-        return codes(given)
+                return np.asarray(array - array.dtype.type(low))
+        return codes(array)
 
     return shifted
 
@@ -123,21 +123,21 @@ def _shifted(codes: Numbering, low: int, high: int) -> Numbering:
 def _tabled(codes: Numbering, low: int, high: int) -> Numbering:
     """The same numbering of integers by table; outside ``low`` .. ``high`` it must be constant on each side."""
     if high - low > _LARGEST_TABLE or low - 1 not in INT64 or high + 1 not in INT64:
-        return lambda given: codes(given.astype(np.int64, copy=False))
+        return lambda array: codes(array.astype(np.int64, copy=False))
     first = low - 1
     table = compact(codes(np.arange(first, high + 2, dtype=np.int64)))
     small: dict[np.dtype[Any], Marked] = {}
 
-    def looked_up(given: NDArray[Any]) -> Marked:
-        if given.dtype.itemsize > 2:
-            places = np.clip(given.astype(np.int64, copy=False), first, high + 1)
+    def looked_up(array: NDArray[Any]) -> Marked:
+        if array.dtype.itemsize > 2:
+            places = np.clip(array.astype(np.int64, copy=False), first, high + 1)
             places -= first
             return table.take(places)
         # A type of 8 or 16 bits gets a table of all its values, negative ones at the end as numpy indexes them.
-        if given.dtype not in small:
-            limits = np.iinfo(given.dtype)
+        if array.dtype not in small:
+            limits = np.iinfo(array.dtype)
             every = np.r_[0 : limits.max + 1, limits.min : 0]
-            small[given.dtype] = table[np.clip(every, first, high + 1) - first]
-        return small[given.dtype].take(given, mode="wrap")
+            small[array.dtype] = table[np.clip(every, first, high + 1) - first]
+        return small[array.dtype].take(array, mode="wrap")
 
     return looked_up

@@ -47,15 +47,15 @@ class Source:
     read: Callable[[Sequence[str]], Batches]
     text: TextFile | None = None
 
-    def batches(self, wanted: Sequence[str], readings: Mapping[str, Reading] | None = None) -> Batches:
-        """The columns ``wanted`` (a text file gives them all), some rows at a time.
+    def batches(self, columns: Sequence[str], readings: Mapping[str, Reading] | None = None) -> Batches:
+        """These ``columns`` (a text file gives all of them), some rows at a time.
 
         ``readings`` says how columns of a text file are read; as text where it is silent. A value
         that does not fit raises :class:`Unreadable`. Without ``readings`` every value fits, and what
         still cannot be read is the file's own fault.
         """
         if self.text is None:
-            yield from self.read(wanted)
+            yield from self.read(columns)
             return
         how = {name: (readings or {}).get(name, AS_TEXT) for name in self.names}
         try:
@@ -88,7 +88,7 @@ def _open_path(path: Path, text: TextFormat) -> Source:
     suffix = plain_suffix(path)
     if suffix in TEXT_SUFFIXES:
         file = open_text(path, text)
-        return Source("polars", file.names, lambda wanted: file.batches({}), file)
+        return Source("polars", file.names, lambda columns: file.batches({}), file)
     if suffix in PARQUET_SUFFIXES:
         return _parquet(path)
     excel = " Save a spreadsheet as CSV first." if suffix in (".xlsx", ".xls", ".ods") else ""
@@ -101,7 +101,7 @@ def _parquet(path: Path) -> Source:
     lazy = guarded(damaged, pl.scan_parquet, path, glob=False, hive_partitioning=False)
     names = guarded(damaged, lazy.collect_schema).names()
     total = guarded(damaged, lazy.select(pl.len()).collect).item()
-    return Source("polars", tuple(names), lambda wanted: _collected(lazy.select(wanted), damaged, total))
+    return Source("polars", tuple(names), lambda columns: _collected(lazy.select(columns), damaged, total))
 
 
 def _collected(lazy: pl.LazyFrame, message: str, total: int) -> Batches:
@@ -121,13 +121,13 @@ def _sliced(rows: int, cut: Callable[[int, int], pl.DataFrame]) -> Batches:
 
 
 def _of_polars(table: Any) -> Source:
-    return Source("polars", tuple(table.columns), lambda wanted: _sliced(table.height, table.select(wanted).slice))
+    return Source("polars", tuple(table.columns), lambda columns: _sliced(table.height, table.select(columns).slice))
 
 
 def _of_lazy(table: Any) -> Source:
-    def read(wanted: Sequence[str]) -> Batches:
-        # As a whole, not in batches: how many rows there should be, nobody else knows.
-        frame = guarded(_NOT_COLLECTED, table.select(wanted).collect)
+    def read(columns: Sequence[str]) -> Batches:
+        # as a whole, not in batches: the number of rows is not known before, so nobody would miss a lost batch
+        frame = guarded(_NOT_COLLECTED, table.select(columns).collect)
         return _sliced(frame.height, frame.slice)
 
     return Source("polars", tuple(table.collect_schema().names()), read)
@@ -138,8 +138,8 @@ def _of_pandas(table: Any) -> Source:
         mixed = f"Column '{name}' holds values of several types; convert it to one type."
         return guarded(mixed, _series_of_pandas, name, table[name].iloc[start : start + size])
 
-    def read(wanted: Sequence[str]) -> Batches:
-        return _sliced(len(table), lambda start, size: pl.DataFrame([column(name, start, size) for name in wanted]))
+    def read(columns: Sequence[str]) -> Batches:
+        return _sliced(len(table), lambda start, size: pl.DataFrame([column(name, start, size) for name in columns]))
 
     return Source("pandas", tuple(table.columns), read)
 
@@ -155,16 +155,16 @@ def _series_of_pandas(name: str, column: Any) -> pl.Series:
 
 
 def _of_pyarrow(table: Any) -> Source:
-    def read(wanted: Sequence[str]) -> Batches:
-        chosen = table.select(list(wanted))
-        return _sliced(table.num_rows, lambda start, size: pl.DataFrame(chosen.slice(start, size)))
+    def read(columns: Sequence[str]) -> Batches:
+        selected = table.select(list(columns))
+        return _sliced(table.num_rows, lambda start, size: pl.DataFrame(selected.slice(start, size)))
 
     return Source("pyarrow", tuple(table.schema.names), read)
 
 
 def _of_reader(table: Any) -> Source:
-    def read(wanted: Sequence[str]) -> Batches:
-        frames = (pl.DataFrame(batch.select(list(wanted))) for batch in table)
+    def read(columns: Sequence[str]) -> Batches:
+        frames = (pl.DataFrame(batch.select(list(columns))) for batch in table)
         for frame in guarded_steps(DataError, "The record batches cannot be read to their end.", frames):
             yield frame, 0.0
 
@@ -172,8 +172,8 @@ def _of_reader(table: Any) -> Source:
 
 
 def _of_duckdb(table: Any) -> Source:
-    def read(wanted: Sequence[str]) -> Batches:
-        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in wanted)
+    def read(columns: Sequence[str]) -> Batches:
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
         # One query for all columns: another run of it might give the rows in another order.
         failure = "The duckdb relation cannot be read."
         frame = guarded(failure, pl.DataFrame, _Stream(guarded(failure, table.project, quoted)))

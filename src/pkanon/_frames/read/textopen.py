@@ -107,15 +107,15 @@ def _codec(encoding: str | None) -> codecs.CodecInfo | None:
     """How to decode; None where nothing has to be done because the text is UTF-8 already."""
     if encoding is None:
         return None
-    found: codecs.CodecInfo | None = None
+    codec: codecs.CodecInfo | None = None
     try:
-        found = codecs.lookup(encoding)
+        codec = codecs.lookup(encoding)
         "".encode(encoding)  # refuses codecs that do not make text, such as zlib
     except (LookupError, ValueError):
-        found = None
-    if found is None:
+        codec = None
+    if codec is None:
         raise InputError(f"The encoding '{encoding}' is unknown; try utf-8, latin-1, cp1252 or utf-16.")
-    return None if found.name in ("utf-8", "utf-8-sig", "ascii") else found
+    return None if codec.name in ("utf-8", "utf-8-sig", "ascii") else codec
 
 
 def _recoded(data: bytes, codec: codecs.CodecInfo) -> bytes:

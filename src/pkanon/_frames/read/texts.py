@@ -37,23 +37,23 @@ class TextCodes:
     def marked(self, values: pl.Series) -> Marked:
         """Codes and marks of a column of texts or categories."""
         if isinstance(values.dtype, pl.Enum):
-            found = self._of_categories(values, values.dtype)
+            codes = self._of_categories(values, values.dtype)
         elif self._hash is None:
-            found = self._of_categories(values.cast(self._enum, strict=False), self._enum)
+            codes = self._of_categories(values.cast(self._enum, strict=False), self._enum)
         else:
-            found = self._of_hashes(values, self._hash)
+            codes = self._of_hashes(values, self._hash)
         if values.null_count():
-            found[values.is_null().to_numpy()] = EMPTY
-        return found
+            codes[values.is_null().to_numpy()] = EMPTY
+        return codes
 
     def _of_hashes(self, values: pl.Series, by_hash: _PerfectHash) -> Marked:
         slots = by_hash.slots(values)
-        found = self._table.take(by_hash.places).take(slots)
+        codes = self._table.take(by_hash.places).take(slots)
         likely = self._texts[pl.Series(by_hash.places.take(slots))]
         listed = likely == values  # null where the value is null
         if not listed.all(ignore_nulls=True):
-            found[~listed.fill_null(True).to_numpy()] = UNLISTED
-        return found
+            codes[~listed.fill_null(True).to_numpy()] = UNLISTED
+        return codes
 
     def _of_categories(self, values: pl.Series, dtype: pl.Enum) -> Marked:
         table = self._table

@@ -40,7 +40,7 @@ def decode(
             columns.append(_column(attribute, codes[attribute.name], narrow=narrow))
         elif attribute.role == "pass":
             if passed is None:
-                raise DataError(f"The column '{attribute.name}' is passed on by the schema but was not given.")
+                raise DataError(f"The column '{attribute.name}' is passed on by the schema but is missing here.")
             columns.append(passed[attribute.name])
     if len({len(column) for column in columns}) > 1:
         raise DataError("The columns of the table are not of one length.")

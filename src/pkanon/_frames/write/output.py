@@ -1,8 +1,8 @@
 """The released table out again: as the kind of frame that came in, or to a file.
 
 CSV: UTF-8, comma, line feeds, quotes where needed, a missing value is an empty field. Parquet: zstd;
-texts and bins are dictionaries, which R reads as factors and pandas as categories. What fails here is
-the disk, not the table.
+texts and bins are dictionaries, which R reads as factors and pandas as categories. A failure here is
+the disk's, not the table's.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def write_parquet(
 
 
 _STOPPED = "Writing {path} stopped before its end; run it again, undisturbed."
-"""A signal that somebody else handles makes polars stop early, as if all were done."""
+"""A signal that somebody else handles makes polars stop early, as if it were done."""
 
 _MAKERS: dict[str, Callable[[pl.DataFrame], Any]] = {
     "polars": lambda frame: frame,
