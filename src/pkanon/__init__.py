@@ -137,7 +137,7 @@ _HOMES = {
     "save_chart": "_results.charts",
     "tradeoff": "_results",
 }
-# Public submodules: names for fewer people, one door each.
+# Public submodules: names that few people need.
 _SUBMODULES = ("experiments",)
 __all__ = ["__version__", *sorted([*_HOMES, *_SUBMODULES])]
 

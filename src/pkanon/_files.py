@@ -1,7 +1,7 @@
 """Files and folders that are never overwritten and never half-written; canonical JSON and its digest.
 
-Canonical JSON has sorted keys, no spaces, UTF-8 and no floats, so that a digest means the same everywhere: exact
-numbers travel as strings, because JavaScript and R read JSON numbers as doubles.
+Canonical JSON has sorted keys, no spaces, UTF-8 and no floats, so that a digest means the same everywhere. Exact
+numbers are written as strings, because JavaScript and R read JSON numbers as doubles.
 """
 
 from __future__ import annotations

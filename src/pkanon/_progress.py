@@ -1,4 +1,4 @@
-"""How far something is: one type for whoever does the work and whoever shows it."""
+"""Progress: one type for the code that does the work and the code that shows it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a table or a release really gives away.
 
-anonymity.py  k of a table as classical k-anonymity counts it, and how many rows have no better
+anonymity.py  the classical k-anonymity of a table, and how many rows are in its smallest groups
 """
 
 from .anonymity import Groups, anonymity, groups

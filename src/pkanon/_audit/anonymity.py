@@ -1,7 +1,7 @@
 """Classical k-anonymity: how many rows share the rarest combination of quasi-identifiers.
 
-For a deterministic recoding this is the same number as its Pk-anonymity (docs/why/theory.md 2), which
-is what makes the two comparable.
+For a deterministic recoding this is the same number as its Pk-anonymity (docs/why/theory.md 2), so the two
+can be compared.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .._frames import TextFormat, group_sizes
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of equal rows: the smallest has ``k`` rows, ``rare`` rows are in groups of that size, ``rows`` there are."""
+    """Groups of equal rows: the smallest has ``k`` rows, and ``rare`` of all ``rows`` are in groups of that size."""
 
     k: int
     rare: int

@@ -1,8 +1,8 @@
 """The pipeline from a table to a release, and the release itself.
 
 pipeline.py     encode, randomise, shuffle: a table and a plan in, a release out
-released.py     the Release, and what an analyst asks of it
-certificate.py  what a release may claim
+released.py     the Release, and the questions an analyst can ask it
+certificate.py  the claims of a release
 folder.py       the release on disk
 """
 

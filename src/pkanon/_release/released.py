@@ -1,4 +1,4 @@
-"""The Release: a randomised, shuffled table with its plan and certificate, and what an analyst asks of it."""
+"""The Release: a randomised, shuffled table with its plan and certificate, and the questions an analyst can ask it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From codes to randomised, shuffled codes. Nothing here knows what the codes mean.
+"""From codes to randomised, shuffled codes. Nothing here depends on what the codes mean.
 
 keystream.py     random words: the operating system's key, or a seed
 randomise.py     words to the blocks, piece by piece

@@ -1,8 +1,8 @@
 """A schema: attributes in order, and which of them are bundled.
 
 The schema is public and is written before any data is seen. A schema drafted from data says so
-(``drafted``) until somebody has confirmed that its domains are public knowledge (docs/why/theory.md 1):
-until then no release made with it may claim a guarantee.
+(``drafted``) until somebody has confirmed that its domains are public knowledge (docs/why/theory.md 1).
+Until then no release made with it may claim a guarantee.
 """
 
 from __future__ import annotations
