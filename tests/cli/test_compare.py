@@ -44,7 +44,7 @@ def test_json_and_a_free_name(place):
         (("--ks", "²"), "whole numbers with commas"),
         (("--k", "2"), "--ks 2,10,100"),
         (("--k", "2,5"), "--ks 2,10,100"),
-        (("--target", "weight"), "no randomised attribute"),
+        (("--target", "weight"), "not a randomised attribute"),
         (("-o", "plan.json"), "exists already"),
         (("-o", "none/compared"), "does not exist"),
         (("--releases", "0"), "--releases"),

@@ -48,7 +48,7 @@ def test_how_much_privacy_can_be_afforded(searched):
     out = searched("--records", "5000", "--table", "sex,age", "--error", "0.02")
     first, served, _, second, *_ = out.splitlines()
     assert first.startswith("With a standard error of at most 0.02 in sex x age (an average cell has 0.05), k = ")
-    assert "made for just that" in served
+    assert "serves these tables only" in served
     k = first.split("k = ")[1].split()[0]
     assert second.startswith(f"Plan for 5,000 records: k = {k}")
     assert "hardly anybody" not in first
@@ -77,8 +77,8 @@ def test_the_search_as_json(searched):
 
 def test_a_workload_is_said_only_where_it_was_chosen_for_the_table(searched):
     options = ("--k", "20", "--table", "sex,age", "--error", "0.02")
-    assert "made for just that" not in searched(*options, "--workload", "2")
-    assert "made for just that" not in searched(*options, "--design", "equal-rho")
+    assert "serves these tables only" not in searched(*options, "--workload", "2")
+    assert "serves these tables only" not in searched(*options, "--design", "equal-rho")
 
 
 def test_a_misspelt_table_is_blamed_on_the_table(searched):

@@ -40,7 +40,7 @@ def test_json_and_a_free_name(census):
     ("arguments", "words"),
     [
         (("--data", "none.csv"), "does not exist"),
-        (("--data", "people.csv"), "none of the files"),
+        (("--data", "people.csv"), "not one of the files"),
         (("--data", "census.csv", "-o", "plan.json"), "exists already"),
         (("--data", "census.csv", "-o", "none/paper"), "does not exist"),
         (("--releases", "0"), "--releases"),

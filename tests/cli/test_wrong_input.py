@@ -338,4 +338,4 @@ def test_what_is_not_a_plan_or_a_schema():
     ],
 )  # fmt: skip
 def test_a_plan_says_everything(place, option):
-    refused(place, place.release(*option), "--plan says everything")
+    refused(place, place.release(*option), "--plan fixes all of this")

@@ -341,7 +341,7 @@ def test_a_plan_is_for_all_attributes_once():
     for blocks in ((a,), (a, a), (a, b, b), (a, b, Retention(unit_of(2, names="c"), 1, 32)), ()):
         with pytest.raises(pk.PlanError, match="exactly once"):
             pk.Plan(schema, blocks, 10)
-    with pytest.raises(pk.PlanError, match="other sizes"):
+    with pytest.raises(pk.PlanError, match="different sizes"):
         pk.Plan(schema, (a, Retention(unit_of(3, names="b"), 1, 32)), 10)
 
 

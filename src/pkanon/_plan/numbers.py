@@ -29,4 +29,4 @@ def exact(value: object, name: str, *, up: bool) -> Fraction:
             return Fraction(number)
     except (ValueError, TypeError, OverflowError, InvalidOperation):
         pass
-    raise TargetError(f"{name} = {value} is not a finite number of usable size; write it like 2, 0.5 or 1e-6.")
+    raise TargetError(f"{name} = {value} is not a number that can be used; write it like 2, 0.5 or 1e-6.")

@@ -53,8 +53,8 @@ def test_both_questions_have_one_answer():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"tables": TABLES, "error": 2}, "as a share of all people"),
-        ({"tables": TABLES, "error": 0}, "as a share of all people"),
+        ({"tables": TABLES, "error": 2}, "is a share of all people"),
+        ({"tables": TABLES, "error": 0}, "is a share of all people"),
         ({"tables": [], "error": 0.01}, "at least one table"),
         ({"tables": [("sex", "aeg")], "error": 0.01}, "Did you mean 'age'"),
     ],

@@ -281,7 +281,7 @@ class TestData:
     @pytest.mark.parametrize(
         ("content", "words"),
         [
-            (b"a,b\n1,2\n", "none of the files"),
+            (b"a,b\n1,2\n", "not one of the files"),
             (b"", "cannot be read"),
             (b"\x1f\x8bxx", "cannot be read"),
             (b"BZhnonsense", "cannot be read"),
