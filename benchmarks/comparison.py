@@ -40,7 +40,7 @@ def coded(frame: pl.DataFrame) -> tuple[pl.DataFrame, pk.Schema]:
         places = {value: place for place, value in enumerate(values.to_list())}
         codes = [places.get(value, len(places)) for value in column.to_list()]
         columns.append(pl.Series(column.name, codes))
-    attributes = [pk.Attribute.ranged(column.name, 0, int(column.max())) for column in columns]  # type: ignore[arg-type]
+    attributes = [pk.Attribute.ranged(column.name, 0, int(column.max())) for column in columns]  # type: ignore[arg-type]  # polars types max() of any column
     return pl.DataFrame(columns), pk.Schema(attributes)
 
 

@@ -1,6 +1,7 @@
 """pkanon explain: what a plan or a release does and promises."""
 
 import json
+import re
 
 import pytest
 
@@ -83,6 +84,9 @@ def test_a_release_that_claims_nothing_says_why(place):
     assert place.release("--seed", "7", "--seeded-not-private")[0] == 0
     out, _ = explained(place, "out")
     assert "  This release claims nothing.\n  Void: " in out
+    assert not re.search(r"^ *(k|epsilon) ", out, re.MULTILINE)  # nowhere else either
+    document = json.loads(explained(place, "out", "--json")[0])
+    assert not {"k", "epsilon", "epsilon_unbounded"} & document["plan"].keys()
 
 
 def test_a_release_as_json(place):

@@ -42,6 +42,7 @@ class Tally:
     def add(self, kind, low, high, truth):
         low, high, truth = (np.asarray(part, float).ravel() for part in (low, high, truth))
         known = ~np.isnan(low)
+        assert known.all() or kind in ("query: share", "query: mean"), kind  # SQL states no ratio over nobody
         self.shares.setdefault(kind, []).append(float(((low <= truth) & (truth <= high))[known].mean()))
 
     def too_low(self):

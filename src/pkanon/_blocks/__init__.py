@@ -1,4 +1,9 @@
-"""Mechanisms: one file each; ``base.py`` says what a block is."""
+"""Mechanisms: transition probabilities as exact integers, and everything that follows from them.
+
+base.py        what a block is
+retention.py   keep a value or draw it anew;  agreement.py  sets of values that survive together;  matrix.py  any matrix
+symmetric.py   how blocks that treat all values alike act on tables;  ratios.py  e^eps and AR of a matrix of integers
+"""
 
 from __future__ import annotations
 

@@ -63,11 +63,8 @@ def command(
         deliver(estimate, where, level=level, given=given)
     for line in opened.remarks:
         note(line)
-    if estimate.convergence is not None and not estimate.convergence.converged:
-        note(
-            f"the most likely table was not reached in {estimate.convergence.passes:,} steps; its log-likelihood may be "
-            f"{estimate.convergence.gap:.3g} below the largest."
-        )
+    if estimate.convergence is not None and estimate.convergence.remark is not None:
+        note(estimate.convergence.remark)
 
 
 def _print(estimate: pk.Estimate, level: float, given: tuple[str, ...]) -> None:

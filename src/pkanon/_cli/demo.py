@@ -72,7 +72,8 @@ def command(k: str, output: str | None, as_json: bool) -> None:
     kept = [rho for rho in plan.rho.values() if rho is not None]
     say(
         f"  For every person the dice decided which answers to keep; every other answer was replaced by another one. "
-        f"Between {100 * min(kept):.0f}% and {100 * max(kept):.0f}% of the answers to each question are still the person's own. "
+        f"The answers to each question still say as much as if {100 * min(kept):.0f}% to {100 * max(kept):.0f}% of them were kept "
+        "and all others drawn at random. "
         "Then the rows were put in a random order. The dice came from the operating system and were thrown away."
     )
     say()

@@ -97,14 +97,17 @@ def print_plan(designs: Designs, chosen: pk.Plan, tables: Tables) -> None:
         say(f"  As a whole, shuffled: {chosen.central(float(delta))}.")
 
 
-def print_designs(designs: Designs, chosen: pk.Plan, tables: Tables) -> None:
-    """The table of all designs, how to read it, and what to know about the chosen one."""
+def print_designs(designs: Designs, chosen: pk.Plan, tables: Tables, *, promises: bool = True) -> None:
+    """The table of all designs, how to read it, and what to know about the chosen one.
+
+    Without ``promises`` it leaves out k and epsilon: of a release its certificate states them, or states nothing.
+    """
     plans = {name: plan for name, plan in designs.items() if isinstance(plan, pk.Plan)}
     header = ["", *(f"{name} *" if plan is chosen and len(designs) > 1 else name for name, plan in plans.items())]
-    rows = [
-        ["k", *(plan.k_text for plan in plans.values())],
-        ["epsilon", *(plan.epsilon_text for plan in plans.values())],
-    ]
+    rows = []
+    if promises:
+        rows += [["k", *(plan.k_text for plan in plans.values())]]
+        rows += [["epsilon", *(plan.epsilon_text for plan in plans.values())]]
     for attribute in chosen.schema.randomised:
         rhos = [plan.rho[attribute.name] for plan in plans.values()]
         rows.append([f"rho: {attribute.name}", *("matrix" if rho is None else f"{100 * rho:.2f}%" for rho in rhos)])

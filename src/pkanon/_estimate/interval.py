@@ -55,6 +55,11 @@ def wald(estimate: Counts, error: Counts, level: float) -> tuple[Counts, Counts]
     return estimate - z * error, estimate + z * error
 
 
+def holding(low: Counts, high: Counts, value: Counts) -> tuple[Counts, Counts]:
+    """Limits widened where needed to hold the value; NaN where one of them is."""
+    return np.minimum(low, value), np.maximum(high, value)
+
+
 def honest(estimate: Counts, error: Counts, shape: Shape, sampled: bool, level: float) -> tuple[Counts, Counts]:
     """Limits of each function, in units of its mean weight; ``sampled``: the people are themselves a sample."""
     variance = np.where(error > 0, _variance(shape, shape.people, sampled), 0.0)  # without an error nothing varies

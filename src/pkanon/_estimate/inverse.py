@@ -12,4 +12,4 @@ def _fit(channel: Channel, released: Counts, progress: Progress) -> tuple[Counts
     return channel.inverse(released), None
 
 
-INVERSE = Method("inverse", "unbiased; cells may be negative", _fit)
+INVERSE = Method("inverse", "unbiased; cells may be negative", _fit, unbiased=True)

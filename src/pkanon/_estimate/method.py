@@ -63,3 +63,4 @@ class Method:
     name: str
     summary: str
     fit: Fit
+    unbiased: bool = False

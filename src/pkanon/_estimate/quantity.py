@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from .._blocks import Counts
 from .._errors import InputError
 from .delta import Derived
@@ -92,12 +94,12 @@ class Quantity:
 
         Of counts, sums and shares it is honest in sparse tables too; else it is z standard errors on its scale.
         """
-        z, error = normal_quantile(level), self.standard_error
-        known = intervals(self._basis, self._number, level) if self.scale == "plain" else None
-        if known is not None:
-            low, high = (float(limit[0]) for limit in known)
+        reach = normal_quantile(level) * self.standard_error
+        if self.scale == "plain":
+            errors = np.array([self.standard_error])
+            low, high = (float(limit[0]) for limit in intervals(self._basis, self._number, errors, level))
         else:
-            low, high = self._on_scale(z * error)
+            low, high = self._on_scale(reach)
         smallest, largest = self.bounds
         return max(min(low, self.value), smallest), min(max(high, self.value), largest)
 
@@ -119,32 +121,32 @@ class Quantity:
 
     def sqrt(self) -> Quantity:
         """Its square root; not a number where it is negative."""
-        return self._made(self._number.sqrt())
+        return self._derived(self._number.sqrt())
 
     def __add__(self, other: Quantity | float) -> Quantity:
-        return self._made(self._number + self._same(other))
+        return self._derived(self._number + self._same(other))
 
     __radd__ = __add__
 
     def __neg__(self) -> Quantity:
-        return self._made(-self._number)
+        return self._derived(-self._number)
 
     def __sub__(self, other: Quantity | float) -> Quantity:
-        return self._made(self._number - self._same(other))
+        return self._derived(self._number - self._same(other))
 
     def __rsub__(self, other: float) -> Quantity:
-        return self._made(self._same(other) - self._number)
+        return self._derived(self._same(other) - self._number)
 
     def __mul__(self, other: Quantity | float) -> Quantity:
-        return self._made(self._number * self._same(other))
+        return self._derived(self._number * self._same(other))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Quantity | float) -> Quantity:
-        return self._made(self._number.over(self._same(other)))
+        return self._derived(self._number.over(self._same(other)))
 
     def __rtruediv__(self, other: float) -> Quantity:
-        return self._made(self._same(other).over(self._number))
+        return self._derived(self._same(other).over(self._number))
 
     def __float__(self) -> float:
         return self.value
@@ -152,7 +154,7 @@ class Quantity:
     def __str__(self) -> str:
         return f"{_plain(self.value)} ± {_plain(self.standard_error)}"
 
-    def _made(self, number: Derived) -> Quantity:
+    def _derived(self, number: Derived) -> Quantity:
         return Quantity(self._basis, number)
 
     def _same(self, other: Quantity | float) -> Derived:

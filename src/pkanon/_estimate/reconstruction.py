@@ -23,7 +23,7 @@ from .._errors import InputError, did_you_mean
 from .._progress import Progress, quiet
 from .._schema import Attribute, Codes, Schema
 from .channel import Channel
-from .interval import wald
+from .interval import holding
 from .linear import Listed, cells
 from .method import Convergence
 from .methods import METHODS
@@ -31,7 +31,7 @@ from .quantity import Quantity
 from .shares import Shares, shares
 from .simplex import nearest
 from .tabulate import check_size, tabulate
-from .uncertainty import Single, shape_limits
+from .uncertainty import Single, function_limits
 from .variance import covariance, variances
 
 About: TypeAlias = Literal["table", "population"]
@@ -121,6 +121,11 @@ class Reconstruction:
         """Whether rows count by a survey weight."""
         return self.squares is not self.released
 
+    @property
+    def confined(self) -> bool:
+        """Whether the method keeps its table, and so all intervals, within the possible range."""
+        return not METHODS[self.method].unbiased
+
     @cached_property
     def total(self) -> float:
         """How many people (or which total of weights) there are."""
@@ -129,7 +134,7 @@ class Reconstruction:
     @cached_property
     def unbiased(self) -> Counts:
         """The estimate by the inverse, whatever the method."""
-        return self.counts if self.method == "inverse" else self.channel.inverse(self.released)
+        return self.channel.inverse(self.released) if self.confined else self.counts
 
     @cached_property
     def unbiased_squares(self) -> Counts:
@@ -154,7 +159,7 @@ class Reconstruction:
         return possible / max(int(possible.sum()), 1)
 
     @property
-    def unsampled(self) -> float:
+    def sample_factor(self) -> float:
         """n/(n - 1): the variance of a sample is estimated without bias."""
         return self.rows / (self.rows - 1) if self.rows > 1 else 1.0
 
@@ -181,36 +186,21 @@ class Reconstruction:
         For ``em`` and ``simplex``: the interval of the unbiased estimate after that was moved into what is possible
         (0 to the total), cut off there and widened where needed to hold the estimate. It covers at least as often.
         """
-        low, high = self.possible_limits(level)
-        if self.method != "inverse":
-            low, high = np.minimum(low, self.counts), np.maximum(high, self.counts)
-        return low.copy(), high.copy()
+        low, high = self.cell_limits(level)
+        return holding(low, high, self.counts) if self.confined else (low.copy(), high.copy())
 
     @cached_property
     def _limits(self) -> dict[float, tuple[Counts, Counts]]:
         """Limits that were computed before."""
         return {}
 
-    def possible_limits(self, level: float) -> tuple[Counts, Counts]:
-        """Limits of each cell around the unbiased estimate, at the confidence ``level``.
-
-        They lie within what is possible unless the method is the inverse.
-        """
+    def cell_limits(self, level: float) -> tuple[Counts, Counts]:
+        """Limits of each cell at ``level`` around the unbiased estimate, before they are widened to hold the estimate."""
         if level not in self._limits:
-            self._limits[level] = self._limits_at(level)
+            limits = function_limits(self, cells(self.channel), self.standard_errors.ravel(), level)
+            low, high = (np.where(self.channel.possible, limit.reshape(self.counts.shape), 0.0) for limit in limits)
+            self._limits[level] = low, high
         return self._limits[level]
-
-    def _limits_at(self, level: float) -> tuple[Counts, Counts]:
-        if self.weighted or self.total == 0:
-            centre = self.unbiased if self.method == "inverse" else np.clip(self.unbiased, 0.0, self.total)
-            limits = wald(centre, self.standard_errors, level)
-            return limits if self.method == "inverse" else _within(limits, self.total)
-        shape = cells(self.channel).shape(self.nearest_whole, self.expected)
-        found = shape_limits(self, shape, self.unbiased.ravel(), self.standard_errors.ravel(), 1.0, level)
-        low, high = (limit.reshape(self.counts.shape) for limit in found)
-        for limit in (low, high):
-            limit[~self.channel.possible] = 0.0
-        return low, high
 
     def near_zero(self, level: float = 0.95) -> NDArray[np.bool_]:
         """Where the interval holds zero: nobody may be there."""
@@ -275,11 +265,6 @@ class Reconstruction:
             squares=squares if self.weighted else released,
             convergence=self.convergence,
         )
-
-
-def _within(limits: tuple[Counts, Counts], total: float) -> tuple[Counts, Counts]:
-    low, high = (np.clip(limit, 0.0, total) for limit in limits)
-    return low, high
 
 
 def as_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
     limits = share_limits(
         table,
         table.unbiased,
-        table.possible_limits(level),
+        table.cell_limits(level),
         table.standard_errors,
         np.broadcast_to(group, table.counts.shape),
         group_limits,
@@ -72,7 +72,7 @@ def _group(
     """The standard errors and the limits of the sizes of the groups."""
     if given:
         sizes = table.marginal(*(name for name in table.names if name in given))
-        low, high = (limit.reshape(group.shape) for limit in sizes.possible_limits(level))
+        low, high = (limit.reshape(group.shape) for limit in sizes.cell_limits(level))
         return sizes.standard_errors.reshape(group.shape), (low, high)
     everybody = table.linear(1.0)
     low, high = (np.full(group.shape, limit) for limit in everybody.interval(level))
@@ -83,7 +83,7 @@ def _covariance(table: Reconstruction, given: Sequence[str], group: Counts) -> C
     """The covariance of each cell's estimate with the estimate of its group."""
     products = table.channel.product_inverse(table.squares, table.names, given)
     if table.about == "population":
-        return np.asarray(table.unsampled * (products - table.unbiased * group / max(table.rows, 1)))
+        return np.asarray(table.sample_factor * (products - table.unbiased * group / max(table.rows, 1)))
     return np.asarray(products - table.unbiased_squares)
 
 

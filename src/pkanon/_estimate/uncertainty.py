@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from .._blocks import Counts
 from .delta import Derived
-from .interval import honest, ratio, wald
-from .linear import Grouped, Shape
+from .interval import holding, honest, ratio, wald
+from .linear import Grouped
 from .variance import group_covariance, variances
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Basis:
 
     @cached_property
     def _unbiased(self) -> Counts:
-        return self._values if self.table.method == "inverse" else self._grouped.each(self.table.unbiased)
+        return self._grouped.each(self.table.unbiased) if self.table.confined else self._values
 
     def linearised(self, slopes: Counts) -> Grouped:
         """Each number to first order, as one function in its group."""
@@ -100,13 +100,21 @@ def standard_errors(basis: Basis, number: Derived) -> Counts:
     return np.where(np.isfinite(number.unbiased), np.sqrt(variance), np.nan)
 
 
-def intervals(basis: Basis, number: Derived, level: float) -> tuple[Counts, Counts] | None:
-    """(low, high) of each number that is a count, a sum or a share; None for all others."""
+def intervals(basis: Basis, number: Derived, errors: Counts, level: float) -> tuple[Counts, Counts]:
+    """(low, high) of each number, around its unbiased value and widened where needed to hold the value."""
     if len(basis.shown) == 0:
         return np.zeros(0), np.zeros(0)
     if number.linear:
-        low, high = _Reduced.of(basis.table, basis.linear(number.slopes)).limits(level)
-        return low + number.offset, high + number.offset
+        low, high = (
+            limit + number.offset for limit in _Reduced.of(basis.table, basis.linear(number.slopes)).limits(level)
+        )
+    else:
+        low, high = _limits_of_share(basis, number, level) or wald(number.unbiased, errors, level)
+    return holding(low, high, number.value)
+
+
+def _limits_of_share(basis: Basis, number: Derived, level: float) -> tuple[Counts, Counts] | None:
+    """Limits of a number that is a share of a group; None for all others."""
     if number.above is None or number.below is None:
         return None
     above, below = (basis.linear(part.slopes) for part in (number.above, number.below))
@@ -126,8 +134,7 @@ def intervals(basis: Basis, number: Derived, level: float) -> tuple[Counts, Coun
         group_covariance(basis.table, both),
     )
     low, high = _scaled((shares.low, shares.high), factor)
-    unknown = np.isnan(number.value)  # a ratio without a value has no limits either
-    return np.where(unknown, np.nan, low + number.offset), np.where(unknown, np.nan, high + number.offset)
+    return low + number.offset, high + number.offset
 
 
 def _scaled(limits: tuple[Counts, Counts], factor: float) -> tuple[Counts, Counts]:
@@ -170,11 +177,11 @@ def share_limits(
     """Limits of above / below: a count of people, over the size of a group that holds them all."""
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = np.clip(np.nan_to_num(covariance / (above_errors * below_errors)), -1.0, 1.0)
-    if table.method != "inverse":
+    if table.confined:
         above, below = (np.clip(centre, 0.0, table.total) for centre in (above, below))
     low, high, bounded = ratio(above, above_limits, below, below_limits, correlation)
     low, high = np.where(bounded, low, 0.0), np.where(bounded, high, 1.0)
-    if table.method != "inverse":
+    if table.confined:
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     return Limits(low, high, bounded)
 
@@ -229,9 +236,9 @@ class _Reduced:
         return replace(self.function, shown=self.function.shown[self.cell < 0])
 
     def limits(self, level: float) -> tuple[Counts, Counts]:
-        """(low, high) around the unbiased value; within the possible range unless the method is the inverse."""
+        """(low, high) around the unbiased value; within the possible range if the method keeps its table there."""
         several = self.cell < 0
-        low, high = (limit.ravel()[self.cell] * self.factor for limit in self.table.possible_limits(level))
+        low, high = (limit.ravel()[self.cell] * self.factor for limit in self.table.cell_limits(level))
         low, high = np.minimum(low, high), np.maximum(low, high)
         if several.any():
             low[several], high[several] = function_limits(self.table, self._several, self.errors[several], level)
@@ -239,28 +246,25 @@ class _Reduced:
 
 
 def function_limits(table: Reconstruction, function: Grouped, errors: Counts, level: float) -> tuple[Counts, Counts]:
-    """Limits of one function in each group, around its unbiased value."""
+    """Limits of one function in each group, around its unbiased value.
+
+    If the method keeps its table within the possible range, the value of a function with weights of one sign is moved there
+    first, and its limits are cut off there.
+    """
     values = function.values(table.unbiased)
-    low, high = wald(values, errors, level)
     one_sign = np.flatnonzero(function.one_sign())
-    if table.weighted or table.total == 0 or len(one_sign) == 0:
-        return low, high
-    shape = replace(function, shown=function.shown[one_sign]).shape(table.nearest_whole, table.expected)
-    largest = np.abs(function.rows(function.shown[one_sign])[0]).max(1) / np.abs(shape.unit)
-    in_units = shape_limits(table, shape, values[one_sign] / shape.unit, errors[one_sign], largest, level)
-    ends = [limit * shape.unit for limit in in_units]
-    low[one_sign], high[one_sign] = np.minimum(*ends), np.maximum(*ends)
-    return low, high
-
-
-def shape_limits(
-    table: Reconstruction, shape: Shape, centre: Counts, errors: Counts, largest: Counts | float, level: float
-) -> tuple[Counts, Counts]:
-    """Limits in units of the mean weight; ``largest`` is the largest weight in these units."""
-    possible = table.method != "inverse"
-    if possible:
-        centre = np.clip(centre, 0.0, largest * table.total)
-    low, high = honest(centre, errors / np.abs(shape.unit), shape, table.about == "population", level)
-    if possible:
-        low, high = (np.clip(limit, 0.0, largest * table.total) for limit in (low, high))
+    rows = function.rows(function.shown[one_sign])[0]
+    ends = (
+        (np.minimum(rows.min(1), 0.0) * table.total, np.maximum(rows.max(1), 0.0) * table.total) if rows.size else None
+    )
+    if table.confined and ends is not None:
+        values[one_sign] = np.clip(values[one_sign], *ends)
+    low, high = wald(values, errors, level)
+    if rows.size and not table.weighted and table.total > 0:
+        shape = replace(function, shown=function.shown[one_sign]).shape(table.nearest_whole, table.expected)
+        centre, error = values[one_sign] / shape.unit, errors[one_sign] / np.abs(shape.unit)
+        limits = [limit * shape.unit for limit in honest(centre, error, shape, table.about == "population", level)]
+        low[one_sign], high[one_sign] = np.minimum(*limits), np.maximum(*limits)
+    if table.confined and ends is not None:
+        low[one_sign], high[one_sign] = (np.clip(limit[one_sign], *ends) for limit in (low, high))
     return low, high

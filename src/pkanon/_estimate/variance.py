@@ -47,7 +47,7 @@ def estimated_variances(table: Reconstruction, functions: Functions) -> tuple[Co
     """The unbiased estimates, which can be negative, and the scale of the sums whose differences they are."""
     products, size = functions.products(table.squares)
     if table.about == "population":
-        return table.unsampled * (products - functions.values(table.unbiased) ** 2 / max(table.rows, 1)), size
+        return table.sample_factor * (products - functions.values(table.unbiased) ** 2 / max(table.rows, 1)), size
     return products - functions.squares(table.unbiased_squares), size
 
 
@@ -69,7 +69,7 @@ def covariance(table: Reconstruction, weights: Counts) -> Counts:
     if table.about == "population":
         rows = max(table.rows, 1)
         result = listed.covariances(table.squares, table.unbiased, lambda values: np.outer(values, values) / rows)
-        return table.unsampled * result
+        return table.sample_factor * result
     return listed.covariances(table.squares, table.unbiased_squares, None)
 
 
@@ -78,6 +78,6 @@ def group_covariance(table: Reconstruction, grouped: Grouped) -> Counts:
     products = grouped.pair_products(table.squares)[:, 0, 1]
     if table.about == "population":
         values = grouped.each(table.unbiased)
-        return np.asarray(table.unsampled * (products - values[:, 0] * values[:, 1] / max(table.rows, 1)))
+        return np.asarray(table.sample_factor * (products - values[:, 0] * values[:, 1] / max(table.rows, 1)))
     product = Grouped(grouped.channel, grouped.groups, grouped.shown, (grouped.weights[0] * grouped.weights[1],))
     return np.asarray(products - product.values(table.unbiased_squares))

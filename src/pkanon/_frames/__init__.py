@@ -4,7 +4,7 @@ border.py  errors of other libraries stop here: their messages quote values
 read/      a table to codes;  write/  codes to a table
 draft/     a schema proposed from a table
 
-polars is imported with this package; pandas, pyarrow and duckdb never are.
+polars is imported with this package; pandas and duckdb only to hand back a table of their kind, never to read one.
 """
 
 from .border import guarded
@@ -16,7 +16,6 @@ __all__ = [
     "Draft",
     "Encoded",
     "Kind",
-    "SmallestGroups",
     "TextFormat",
     "as_kind",
     "column_as_weights",

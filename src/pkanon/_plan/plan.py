@@ -105,6 +105,8 @@ class Plan:
         object.__setattr__(self, "blocks", tuple(self.blocks))
         if type(self.records) is not int or not 1 <= self.records <= LARGEST_RECORDS:
             raise PlanError(f"records = {self.records}: a plan is for 1 to 2^53 records.")
+        if not isinstance(self.asked, Asked):
+            raise PlanError(f"What was asked of a plan is a record, not an object of type {type(self.asked).__name__}.")
         planned = sorted(name for block in self.blocks for name in block.attributes)
         declared = sorted(attribute.name for attribute in self.schema.randomised)
         if planned != declared:

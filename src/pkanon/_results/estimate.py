@@ -369,8 +369,8 @@ class Estimate(Reconstruction, Tabular):
     def _captions(self) -> list[str]:
         caption = self.caption()
         captions = [f"{caption[:1].upper()}{caption[1:]}."]
-        if self.convergence is not None and not self.convergence.converged:
-            captions.append(f"The most likely table was not quite reached in {self.convergence.passes:,} steps.")
+        if self.convergence is not None and self.convergence.remark is not None:
+            captions.append(self.convergence.remark)
         return captions
 
     def grid(self, *, level: float | None = None, given: Sequence[str] = ()) -> Grid:

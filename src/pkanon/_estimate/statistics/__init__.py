@@ -1,4 +1,9 @@
-"""Statistics on top of a reconstructed table, each with a standard error."""
+"""Statistics on top of a reconstructed table, each with a standard error.
+
+conditions.py  which cells a condition picks;  numbers.py  which numbers values stand for
+proportions.py counts, shares, ratios, odds ratios;  moments.py  sums, means, deviations, correlations
+quantiles.py   quantiles;  association.py  test of independence, Cramer's V, mutual information
+"""
 
 from .association import Association, Measure, associate, cramers_v
 from .conditions import cells_where, code_of

@@ -19,7 +19,7 @@ which other points are run nor on their order, and no release here protects anyb
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,9 +28,9 @@ import polars as pl
 
 from ..._blocks import Counts
 from ..._design import plan
-from ..._estimate import METHODS, Reconstruction, maximum_likelihood, tabulate
+from ..._estimate import METHODS, Reconstruction, tabulate
 from ..._plan import Plan
-from ..._progress import Progress, within
+from ..._progress import Progress, quiet, within
 from ..._schema import Codes, Schema
 from ..census import Census
 from ..seeds import randomised, seeded
@@ -46,6 +46,8 @@ FIRST = 4
 RELEASES, QUICK_RELEASES = 8, 2
 PRECISION = 0.025
 """The standard error that the mean of an error may have, relative to it, with the usual number of releases."""
+ESTIMATORS = ("inverse", "simplex", "em")
+"""The methods that are compared."""
 SPREAD = math.pi / 2 - 1
 """The squared coefficient of variation of |N|, N normal: of the error of one cell."""
 EM_CELLS = 25_000
@@ -118,7 +120,7 @@ def _measure(
     codes = {name: table[name].to_physical().to_numpy() for name in names}
     truth = tabulate(list(codes.values()), sizes)
     count = releases * times(truth.size)
-    methods = [method for method in METHODS if method != "em" or truth.size <= EM_CELLS]
+    methods = [method for method in ESTIMATORS if method != "em" or truth.size <= EM_CELLS]
     rows = []
     for number, design in enumerate(DESIGNS):
         made = _plan(schema, setting, design)
@@ -129,19 +131,14 @@ def _measure(
             for method, counts in found.items():
                 errors[method].append(float(np.abs(counts - truth).sum() / setting.records))
             progress("measuring", (number + (i + 1) / count) / len(DESIGNS))
-        rows += [_row(setting, made, design, method, errors.get(method, []), truth.size) for method in METHODS]
+        rows += [_row(setting, made, design, method, errors.get(method, []), truth.size) for method in ESTIMATORS]
     return rows
 
 
 def estimates(made: Plan, codes: Mapping[str, Codes], methods: Sequence[str]) -> dict[str, Counts]:
     """The table of all attributes by each of ``methods``, from one count of the rows."""
     table = Reconstruction.of(made.schema, made.blocks, codes, made.schema.names)
-    ways: dict[str, Callable[[], Counts]] = {
-        "inverse": lambda: table.counts,
-        "simplex": lambda: table.nearest_whole,
-        "em": lambda: maximum_likelihood(table.channel, table.released)[0],
-    }
-    return {method: ways[method]() for method in methods}
+    return {method: METHODS[method].fit(table.channel, table.released, quiet)[0] for method in methods}
 
 
 def _plan(schema: Schema, setting: Setting, design: str) -> Plan:

@@ -25,7 +25,6 @@ __all__ = [
     "PLAIN",
     "Encoded",
     "Kind",
-    "SmallestGroups",
     "Source",
     "TextFormat",
     "are_names",

@@ -29,7 +29,7 @@ def respond(
 
     ``remarks``: more notes for the reader of the answer.
     """
-    z = normal_quantile(level)
+    normal_quantile(level)  # refuses a level that is none
     query = read(sql, schema)
     _check(query, schema, level)
     # a query without attributes counts everybody: any table has their number
@@ -45,7 +45,7 @@ def respond(
         if isinstance(column.item, str):
             columns[column.name] = labels[column.item]
             continue
-        parts = _with_limits(evaluation, column.item, z, level)
+        parts = _with_limits(evaluation, column.item, level)
         null, without_error = (np.isnan(part[chosen]) for part in parts[:2])
         nulls, unknown = nulls or bool(null.any()), unknown or bool((without_error & ~null).any())
         for name, numbers in zip(_names(column.name, level), parts):
@@ -97,14 +97,11 @@ def _conditions(query: Query) -> list[Condition]:
     return [condition for condition in found if condition is not None]
 
 
-def _with_limits(evaluation: Evaluation, expression: Expression, z: float, level: float) -> list[NDArray[np.float64]]:
+def _with_limits(evaluation: Evaluation, expression: Expression, level: float) -> list[NDArray[np.float64]]:
     """Value, standard error, low and high in every group shown."""
     basis, number = evaluation.basis, evaluation.measure(expression)
-    error = standard_errors(basis, number)
-    low, high = intervals(basis, number, level) or (number.unbiased - z * error, number.unbiased + z * error)
-    # from any but the unbiased table the interval is widened to hold the number; np.minimum keeps NaN: what has no error has
-    # no limits either
-    return [number.value, error, np.minimum(low, number.value), np.maximum(high, number.value)]
+    errors = standard_errors(basis, number)
+    return [number.value, errors, *intervals(basis, number, errors, level)]
 
 
 def _chosen(query: Query, evaluation: Evaluation) -> NDArray[np.intp]:
