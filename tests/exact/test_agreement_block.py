@@ -8,10 +8,11 @@ from math import prod
 import numpy as np
 import pytest
 from agreement import cells, eigenvalue, on
-from agreement_examples import EXAMPLES, agreement, plan_of
+from agreement_examples import EXAMPLES, agreement
 from brute import highest_likelihood_ratio, highest_posterior
 from dense import declared_words, naive_anonymity_ratio, naive_epsilon_ratio, unit_of
 from listed import ByStream
+from plans import plan_of
 
 from pkanon._blocks import Agreement, Retention
 from pkanon._sample import randomise
@@ -30,7 +31,7 @@ def test_ratios_against_the_dense_matrix(block):
 def test_k_and_epsilon_by_brute_force(name, most):
     block = EXAMPLES[name]
     for records in range(2, most + 1):
-        plan = plan_of(block, records=records)
+        plan = plan_of([block], records)
         assert highest_posterior(declared_words(block), records) == 1 / plan.k_for(records)
         assert highest_likelihood_ratio(declared_words(block), records) == plan.epsilon_ratio
 
@@ -76,12 +77,12 @@ def test_the_sampler_has_the_declared_matrix(block):
 def test_through_a_plan_with_other_blocks(seed):
     block = EXAMPLES["2 x 3 x 4"]
     other = Retention(unit_of(5, names="e"), 2**12, 16)
-    plan = plan_of(other, block, records=1000)
+    plan = plan_of([other, block], 1000)
     assert plan.anonymity_ratio == block.anonymity_ratio * other.anonymity_ratio
     assert plan.k_for(1000) == 1 + 999 * block.anonymity_ratio * other.anonymity_ratio
     assert plan.epsilon_ratio == block.epsilon_ratio * other.epsilon_ratio
     assert plan.rho["b"] == float(eigenvalue(block, ["b"]))
-    assert plan.digest == plan_of(other, block, records=1000).digest
+    assert plan.digest == plan_of([other, block], 1000).digest
 
     source = Keystream(Seeded(seed).key())
     columns = [np.arange(3000, dtype=np.uint8) % unit.size for unit in plan.units]
@@ -96,7 +97,7 @@ def test_through_a_plan_with_other_blocks(seed):
 
 @pytest.mark.parametrize("block", EXAMPLES.values(), ids=EXAMPLES)
 def test_predictions_against_the_dense_matrix(block):
-    plan = plan_of(block, records=50)
+    plan = plan_of([block], 50)
     names = [unit.attributes[0] for unit in block.units]
     for count in range(1, len(names) + 1):
         for inside in itertools.combinations(names, count):
@@ -115,4 +116,4 @@ def test_survives_a_plan_file_entry():
 
 def test_plain_sentences_do_not_call_it_one_attribute():
     # 2 x 3 combinations, and not the "2 x 2 transition probabilities" of its first unit
-    assert "2 x 2" not in plan_of(EXAMPLES["2 x 3"]).explain()
+    assert "2 x 2" not in plan_of([EXAMPLES["2 x 3"]], 3).explain()

@@ -6,9 +6,10 @@ from math import prod
 import numpy as np
 import pytest
 from agreement import eigenvalue
-from agreement_examples import BUNDLES, EXAMPLES, Dense, orders_of, plan_of
+from agreement_examples import BUNDLES, EXAMPLES, Dense, orders_of
 from blocks import through
 from dense import declared_words, naive_anonymity_ratio, naive_epsilon_ratio
+from plans import plan_of
 
 import pkanon as pk
 
@@ -83,7 +84,7 @@ def test_what_one_row_and_one_person_add_on_bundles(block):
 
 @pytest.mark.parametrize("block", BUNDLES.values(), ids=BUNDLES)
 def test_error_factors_on_bundles(block):
-    plan = plan_of(block, records=50)
+    plan = plan_of([block], 50)
     for names in orders_of(block, most=3):
         book = Dense(block, names)
         factors = book.a @ (book.b**2).sum(axis=1)  # h(u) + 1

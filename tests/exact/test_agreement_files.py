@@ -3,8 +3,9 @@
 import copy
 
 import pytest
-from agreement_examples import BUNDLES, EXAMPLES, plan_of
+from agreement_examples import BUNDLES, EXAMPLES
 from dense import unit_of
+from plans import plan_of
 
 import pkanon as pk
 from pkanon._blocks import Agreement
@@ -13,7 +14,7 @@ from pkanon._blocks import Agreement
 def test_every_plan_file_entry_survives():
     for block in [*EXAMPLES.values(), *BUNDLES.values()]:
         assert Agreement.from_json(block.to_json(block.units), block.units) == block
-        plan = plan_of(block, records=9) if block in EXAMPLES.values() else None
+        plan = plan_of([block], 9) if block in EXAMPLES.values() else None
         assert plan is None or pk.Plan.from_json(plan.to_json()) == plan
 
 
@@ -42,7 +43,7 @@ DAMAGE = {
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_damaged_plan_files_are_refused(damage):
-    data = plan_of(EXAMPLES["2 x 3"], records=9).to_json()
+    data = plan_of([EXAMPLES["2 x 3"]], 9).to_json()
     damaged = copy.deepcopy(data)
     damage(damaged["blocks"][0])
     assert repr(damaged) != repr(data)

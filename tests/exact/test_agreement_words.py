@@ -8,10 +8,11 @@ from math import inf
 
 import numpy as np
 import pytest
-from agreement_examples import Dense, orders_of, plan_of
+from agreement_examples import Dense, orders_of
 from blocks import through
 from dense import declared_words, naive_anonymity_ratio, naive_epsilon_ratio, unit_of
 from listed import DTYPES, ByStream
+from plans import plan_of
 
 import pkanon as pk
 from pkanon._blocks import Agreement
@@ -79,7 +80,7 @@ def test_sets_without_words():
     assert block.epsilon_ratio is None
     assert naive_epsilon_ratio(declared_words(block)) is None
     assert block.anonymity_ratio == naive_anonymity_ratio(declared_words(block)) == 0
-    plan = plan_of(block, records=1000)
+    plan = plan_of([block], 1000)
     assert (plan.k, plan.epsilon) == (1.0, inf)
     for names in orders_of(block):
         book = Dense(block, names)

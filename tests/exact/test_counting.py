@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from dense import unit_of
-from small_tables import schema_of
+from plans import schema_for
 
 import pkanon as pk
 from pkanon._blocks import Retention
@@ -55,4 +55,4 @@ def test_a_table_beyond_the_limit_is_refused_by_name():
     blocks = (Retention(unit_of(20_000), 1, 32), Retention(unit_of(6000, names="b"), 1, 32))
     codes = {"a": np.zeros(3, np.uint16), "b": np.zeros(3, np.uint16)}
     with pytest.raises(pk.InputError, match="Leave out 'a'"):
-        Reconstruction.of(schema_of(blocks), blocks, codes, ("b", "a"))
+        Reconstruction.of(schema_for(blocks), blocks, codes, ("b", "a"))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from blocks import BLOCKS, dense_on, sizes_of, subsets
 from dense import matrix_of, unit_of
+from plans import plan_of
 
 import pkanon as pk
 from pkanon._blocks import Retention
@@ -58,11 +59,6 @@ def test_a_marginal_of_a_matrix_adds_up_the_inverse(name, kept):
     summed = b @ (np.array(cells)[:, None] == np.arange(max(cells) + 1))
     assert block.error_factor([kept]) == pytest.approx(float((a @ (summed**2).sum(axis=1)).max()), rel=1e-12)
     assert not block.error_is_exact([kept])
-
-
-def plan_of(blocks, records):
-    sizes = {name: size for block in blocks for name, size in sizes_of(block).items()}
-    return pk.Plan(pk.Schema([pk.Attribute.ranged(name, 1, size) for name, size in sizes.items()]), blocks, records)
 
 
 def expected_squared_error(blocks, names, table):

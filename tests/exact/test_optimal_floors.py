@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import pytest
 from agreement import eigenvalue
-from workloads import RECORDS, SCHEMAS, TARGETS, least_gain, objective, schema_of, tables_of, tables_up_to
+from plans import schema_of
+from workloads import RECORDS, SCHEMAS, TARGETS, least_gain, objective, tables_of, tables_up_to
 
 import pkanon as pk
 from pkanon._blocks import Agreement

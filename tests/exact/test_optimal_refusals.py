@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import pytest
 from digits import exp
-from workloads import MATRIX, RECORDS, SIMPLE, least_gain, objective, schema_of, tables_of
+from plans import schema_of
+from workloads import MATRIX, RECORDS, SIMPLE, least_gain, objective, tables_of
 
 import pkanon as pk
 from pkanon._design import optimal

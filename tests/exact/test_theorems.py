@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from brute import highest_likelihood_ratio, highest_posterior, links, mixed_posterior, releases, tables
 from dense import kron, matrix_of, realised_words, unit_of
+from plans import plan_of
 
 import pkanon as pk
 from pkanon._blocks import Retention
@@ -45,12 +46,6 @@ BLOCKS = {
         unit_of(2, 2, forbid=(((1,), (0,)),)), [[11, 3, 2], [1, 14, 1], [5, 5, 6]]
     ),
 }
-
-
-def plan_of(blocks, records):
-    sizes = {name: size for block in blocks for unit in block.units for name, size in zip(unit.attributes, unit.sizes)}
-    schema = pk.Schema([pk.Attribute.ranged(name, 1, size) for name, size in sizes.items()])
-    return pk.Plan(schema, tuple(blocks), records)
 
 
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)

@@ -13,6 +13,7 @@ import pytest
 from digits import exp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from plans import schema_of
 
 import pkanon as pk
 from pkanon._blocks import Retention
@@ -22,10 +23,6 @@ from pkanon._design.target import Target
 SLACK = Fraction(1001, 1000)
 EXP_ERROR = Fraction(1, 10**80)
 """The 90-digit exponential of an eps up to 100 is right to 80 digits and more."""
-
-
-def schema_of(sizes):
-    return pk.Schema([pk.Attribute.ranged(f"a{i}", 1, size) for i, size in enumerate(sizes)])
 
 
 def fractions(low, high):

@@ -6,8 +6,9 @@ from math import prod
 import numpy as np
 import polars as pl
 import pytest
-from agreement_examples import of_units, people_of, plan_of
+from agreement_examples import of_units, people_of
 from dense import declared_words, unit_of
+from plans import plan_of
 from scipy.stats import binom
 
 import pkanon as pk
@@ -34,7 +35,7 @@ def lowest_tail(block, seed, spoil=lambda codes: codes):
     lowest = 1.0
     for number, person in enumerate(people):
         table = pl.DataFrame({name: np.full(ROWS, code + 1) for name, code in person.items()})
-        release = pk.release(table, plan_of(block, records=ROWS), randomness=pk.Seeded(seed * 100 + number))
+        release = pk.release(table, plan_of([block], ROWS), randomness=pk.Seeded(seed * 100 + number))
         codes = spoil(release.codes)
         for names in tables:
             shape = [sizes[name] for name in names]

@@ -15,12 +15,11 @@ from functools import cached_property
 
 import numpy as np
 import pytest
+from pipeline import randomised
 
 import pkanon as pk
 from pkanon._estimate import Channel
 from pkanon._estimate.statistics import cramers_v
-from pkanon._sample import randomise
-from pkanon._sample.keystream import Keystream, Seeded
 from pkanon._schema import code_dtype
 
 DENSE = 10
@@ -65,14 +64,7 @@ class Setting:
         return {n: c.astype(code_dtype(s)) for n, c, s in zip(self.names, columns, self.shares.shape)}
 
     def release(self, people, number):
-        """The randomised codes, unshuffled: a table does not depend on the order of rows."""
-        units = self.plan.units
-        columns = [unit.join([people[name] for name in unit.attributes]) for unit in units]
-        out = [np.empty_like(column) for column in columns]
-        randomise(self.plan.blocks, columns, Keystream(Seeded(number).key()), out=out, threads=1)
-        return {
-            name: column for unit, codes in zip(units, out) for name, column in zip(unit.attributes, unit.split(codes))
-        }
+        return randomised(self.plan, people, number)
 
     def estimate(self, codes, names, **more):
         return pk.Estimate.of(self.plan.schema, self.plan.blocks, codes, names, **more)

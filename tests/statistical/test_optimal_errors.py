@@ -11,11 +11,10 @@ import math
 
 import numpy as np
 import pytest
+from pipeline import randomised
 
 import pkanon as pk
 from pkanon._blocks import Agreement
-from pkanon._sample import randomise
-from pkanon._sample.keystream import Keystream, Seeded
 
 ROWS = 20_000
 SIZES = {"a": 2, "b": 5, "c": 4, "d": 3}
@@ -45,14 +44,6 @@ def people_of(seed):
     return {n: c.astype(np.uint8) for n, c in zip(SIZES, np.unravel_index(cells, p.shape))}
 
 
-def released(plan, people, number):
-    """The randomised codes; a table does not depend on the order of rows."""
-    columns = [unit.join([people[name] for name in unit.attributes]) for unit in plan.units]
-    out = [np.empty_like(column) for column in columns]
-    randomise(plan.blocks, columns, Keystream(Seeded(number).key()), out=out, threads=1)
-    return {n: c for unit, codes in zip(plan.units, out) for n, c in zip(unit.attributes, unit.split(codes))}
-
-
 def true_table(people, names):
     table = np.zeros([SIZES[name] for name in names])
     np.add.at(table, tuple(people[name] for name in names), 1.0)
@@ -65,7 +56,7 @@ def measured(plan, seed, spoiled=None):
     truth = {names: true_table(people, names) for names in TABLES}
     errors, covered = {names: [] for names in TABLES}, {names: [] for names in TABLES}
     for number in range(RELEASES):
-        codes = released(spoiled or plan, people, seed * 1000 + number)
+        codes = randomised(spoiled or plan, people, seed * 1000 + number)
         for names, x in truth.items():
             table = pk.Estimate.of(SCHEMA, plan.blocks, codes, names)
             low, high = table.interval(0.95)

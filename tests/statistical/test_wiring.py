@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from dense import declared_words, matrix_of, unit_of
 from pipeline import released
+from plans import plan_of
 from scipy.stats import binom, hypergeom
 
-import pkanon as pk
 from pkanon._blocks import Retention
 from pkanon._sample.keystream import ORDER_STREAM, Keystream, Seeded, block_stream
 from pkanon._schema import code_dtype
@@ -27,11 +27,6 @@ HOME = Retention(unit_of(2, 2, names=("age", "degree"), forbid=(((0,), (1,)),)),
 TOWN = matrix_of(unit_of(3, names=("town",)), [[10, 5, 1], [2, 13, 1], [3, 3, 10]], 32)
 LAST = Retention(unit_of(2, names=("last",)), 2**32 * 3 // 10, 32)  # rho = 0.4
 BLOCKS = (SEX, HOME, TOWN, LAST)
-
-
-def plan_of(blocks):
-    sizes = {n: s for block in blocks for unit in block.units for n, s in zip(unit.attributes, unit.sizes)}
-    return pk.Plan(pk.Schema([pk.Attribute.ranged(name, 1, size) for name, size in sizes.items()]), blocks, ROWS)
 
 
 def lowest_tail(blocks, source_for, change=lambda columns: columns):
@@ -47,7 +42,7 @@ def lowest_tail(blocks, source_for, change=lambda columns: columns):
         private = {}
         for unit, code in zip(units, record):
             private |= zip(unit.attributes, unit.split(np.full(ROWS, code, code_dtype(unit.size))))
-        got = change(released(plan_of(blocks).blocks, private, source_for(number)))
+        got = change(released(plan_of(blocks, ROWS).blocks, private, source_for(number)))
         codes = [unit.join([got[name] for name in unit.attributes]).astype(int) for unit in units]
         for count in (1, 2, len(units)):
             for chosen in itertools.combinations(range(len(units)), count):

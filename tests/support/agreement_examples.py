@@ -7,7 +7,6 @@ from math import prod
 import numpy as np
 from dense import declared_words, forbidden, unit_of
 
-import pkanon as pk
 from pkanon._blocks import Agreement
 
 
@@ -17,13 +16,6 @@ def agreement(sizes, weights, width=16, names="abcd"):
     sets = [weight * 2**width // total for weight in weights]
     sets[-1] += 2**width - sum(sets)
     return Agreement(units, tuple(sets), width)
-
-
-def plan_of(*blocks, records=3):
-    units = [unit for block in blocks for unit in block.units]
-    sizes = {name: size for unit in units for name, size in zip(unit.attributes, unit.sizes)}
-    schema = pk.Schema([pk.Attribute.ranged(name, 1, size) for name, size in sizes.items()])
-    return pk.Plan(schema, blocks, records)
 
 
 EXAMPLES = {

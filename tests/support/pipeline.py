@@ -2,12 +2,14 @@
 
 import functools
 
+import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES256
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 
 from pkanon._blocks import Matrix, Retention
 from pkanon._sample import Records, draw_order, randomise
+from pkanon._sample.keystream import Keystream, Seeded
 
 
 def released(blocks, columns, source, *, piece=None, threads=1):
@@ -22,6 +24,16 @@ def released(blocks, columns, source, *, piece=None, threads=1):
     moved = records.permuted(draw_order(len(codes[0]), source), threads=threads)
     return {
         name: column for unit, codes in zip(units, moved) for name, column in zip(unit.attributes, unit.split(codes))
+    }
+
+
+def randomised(plan, people, number):
+    """Released codes by attribute, unshuffled: a table does not depend on the order of rows. ``number`` seeds them."""
+    columns = [unit.join([people[name] for name in unit.attributes]) for unit in plan.units]
+    out = [np.empty_like(column) for column in columns]
+    randomise(plan.blocks, columns, Keystream(Seeded(number).key()), out=out, threads=1)
+    return {
+        name: codes for unit, both in zip(plan.units, out) for name, codes in zip(unit.attributes, unit.split(both))
     }
 
 

@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 from blocks import BLOCKS, whole_unit
 from dense import declared_words, matrix_of, unit_of
+from plans import schema_for
 
-import pkanon as pk
 from pkanon._blocks import Retention
 from pkanon._estimate import Reconstruction
-
-
-def schema_of(blocks):
-    sizes = {name: size for block in blocks for unit in block.units for name, size in zip(unit.attributes, unit.sizes)}
-    return pk.Schema([pk.Attribute.ranged(name, 1, size) for name, size in sizes.items()])
 
 
 def records_of(blocks):
@@ -42,13 +37,13 @@ def reconstruct(blocks, records, names, weights=None, **more):
     columns = np.array(records, int).reshape(len(records), len(attributes)).T
     codes = {name: column.astype(np.uint8) for name, column in zip(attributes, columns)}
     weights = None if weights is None else np.asarray(weights, float)
-    return Reconstruction.of(schema_of(blocks), blocks, codes, names, weights=weights, **more)
+    return Reconstruction.of(schema_for(blocks), blocks, codes, names, weights=weights, **more)
 
 
 def counted(blocks, records, names, weights=None):
     """The private table itself."""
     attributes = [name for block in blocks for name in block.attributes]
-    sizes = dict(zip(attributes, (a.size for a in schema_of(blocks).attributes)))
+    sizes = dict(zip(attributes, (a.size for a in schema_for(blocks).attributes)))
     table = np.zeros([sizes[name] for name in names])
     for record, weight in zip(records, weights or [1.0] * len(records)):
         table[tuple(record[attributes.index(name)] for name in names)] += weight

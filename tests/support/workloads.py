@@ -2,13 +2,11 @@
 
 import itertools
 
+from plans import schema_of
+
 import pkanon as pk
 
 SIMPLE = ("equal-rho", "equal-epsilon", "joint")
-
-
-def schema_of(sizes):
-    return pk.Schema([pk.Attribute.ranged(f"a{i}", 1, size) for i, size in enumerate(sizes)])
 
 
 def tables_up_to(names, most):

@@ -7,16 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from plans import schema_of
 
 import pkanon as pk
 from pkanon._design import DESIGNS, optimal
 from pkanon._design.floor import Floor
 from pkanon._design.optimal import Problem, rounded
 from pkanon._design.search import Search
-
-
-def schema_of(sizes):
-    return pk.Schema([pk.Attribute.ranged(f"a{i}", 1, size) for i, size in enumerate(sizes)])
 
 
 def pairs(sizes, weight=None):
