@@ -27,4 +27,5 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def seed(request: pytest.FixtureRequest) -> int:
-    return request.config.getoption("--seed")
+    chosen: int = request.config.getoption("--seed")
+    return chosen

@@ -2,20 +2,30 @@
 
 import itertools
 import random
+from collections.abc import Iterator, Sequence
 from math import prod
 
 import numpy as np
 from dense import declared_words, forbidden, unit_of
+from numpy.typing import ArrayLike, NDArray
 
 from pkanon._blocks import Agreement
+from pkanon._schema import Unit
+
+Floats = NDArray[np.float64]
 
 
-def agreement(sizes, weights, width=16, names="abcd"):
-    units = tuple(unit_of(size, names=name) for size, name in zip(sizes, names))
+def of_units(*units: Unit, weights: Sequence[int], width: int = 32) -> Agreement:
+    """A block whose sets survive in proportion to ``weights``; the last one gets what rounding leaves over."""
     total = sum(weights)
     sets = [weight * 2**width // total for weight in weights]
     sets[-1] += 2**width - sum(sets)
     return Agreement(units, tuple(sets), width)
+
+
+def agreement(sizes: Sequence[int], weights: Sequence[int], width: int = 16, names: str = "abcd") -> Agreement:
+    """The same on single attributes."""
+    return of_units(*(unit_of(size, names=name) for size, name in zip(sizes, names)), weights=weights, width=width)
 
 
 EXAMPLES = {
@@ -24,13 +34,6 @@ EXAMPLES = {
     "3 x 3": agreement((3, 3), (4, 3, 1, 8)),
     "2 x 3 x 4": agreement((2, 3, 4), (1, 2, 3, 4, 5, 6, 7, 36)),
 }
-
-
-def of_units(*units, weights, width=32):
-    total = sum(weights)
-    sets = [weight * 2**width // total for weight in weights]
-    sets[-1] += 2**width - sum(sets)
-    return Agreement(units, tuple(sets), width)
 
 
 BUNDLES = {
@@ -55,7 +58,7 @@ BUNDLES = {
 }
 
 
-def people_of(block):
+def people_of(block: Agreement) -> list[dict[str, int]]:
     """The codes of every attribute, for each cell in the order of the block's matrix."""
     allowed = [
         [c for c in itertools.product(*map(range, unit.sizes)) if not forbidden(unit, c)] for unit in block.units
@@ -66,7 +69,7 @@ def people_of(block):
 class Dense:
     """The matrix of a block on ``names`` (one axis each, in this order), by adding up its cells."""
 
-    def __init__(self, block, names):
+    def __init__(self, block: Agreement, names: Sequence[str]):
         sizes = {name: size for unit in block.units for name, size in zip(unit.attributes, unit.sizes)}
         self.names, self.shape = names, [sizes[name] for name in names]
         people = people_of(block)
@@ -83,27 +86,28 @@ class Dense:
         self.b = np.linalg.inv(self.a)
 
     @property
-    def axes(self):
+    def axes(self) -> dict[str, int]:
         return {name: axis for axis, name in enumerate(self.names)}
 
-    def counts(self, values, elsewhere=0.0):
+    def counts(self, values: ArrayLike, elsewhere: float = 0.0) -> Floats:
         flat = np.full(prod(self.shape), elsewhere)
         flat[self.possible] = values
         return flat.reshape(self.shape)
 
-    def spread(self, kept):
+    def spread(self, kept: Sequence[str]) -> Floats:
         """``[v, j]``: the inverse on the marginal of ``kept``, at the marginal values of v and j."""
         codes = np.unravel_index(self.possible, self.shape)
         mine = [tuple(codes[self.names.index(name)][i] for name in kept) for i in range(len(self.possible))]
-        return self.b @ np.array([[one == other for other in mine] for one in mine], float)
+        result: Floats = self.b @ np.array([[one == other for other in mine] for one in mine], float)
+        return result
 
-    def check(self, got, expected, dense):
+    def check(self, got: ArrayLike, expected: Floats, dense: Floats) -> None:
         flat = np.broadcast_to(got, self.shape).reshape(-1)[self.possible]
         scale = max(1.0, float(np.abs(dense).max()))
         np.testing.assert_allclose(flat, expected, rtol=1e-10, atol=1e-10 * scale)
 
 
-def orders_of(block, most=2):
+def orders_of(block: Agreement, most: int = 2) -> Iterator[tuple[str, ...]]:
     """Every subset of attributes, in up to ``most`` orders: first as declared, then shuffled."""
     draw = random.Random(7)
     for count in range(1, len(block.attributes) + 1):

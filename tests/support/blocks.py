@@ -1,17 +1,20 @@
 """One block of every kind, and its dense matrix on any of its attributes."""
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 from dense import declared_words, marginal, matrix_of, unit_of
+from numpy.typing import NDArray
 
-from pkanon._blocks import Agreement, Retention
+from pkanon._blocks import Agreement, Axes, Block, Counts, Retention
+from pkanon._schema import Unit
 
 RULES = (((0,), (1, 2), ()), ((1,), (0,), (1,)))
 BUNDLE = unit_of(2, 3, 2, forbid=RULES)  # forbids (0, 1, *), (0, 2, *), (1, 0, 1): 7 of 12 are allowed
 PAIR = unit_of(2, 3, forbid=(((1,), (0, 2)),))  # 4 of 6
 
-BLOCKS = {
+BLOCKS: dict[str, Block] = {
     "retention": Retention(unit_of(3), 2**29, 32),
     "retention, rho near 0": Retention(unit_of(3), 2**32 // 3 - 10**7, 32),
     "retention, rho near 1": Retention(unit_of(5), 3, 32),
@@ -27,25 +30,26 @@ BLOCKS = {
 }
 
 
-def sizes_of(block):
+def sizes_of(block: Block) -> dict[str, int]:
     return {name: size for unit in block.units for name, size in zip(unit.attributes, unit.sizes)}
 
 
-def through(block, name, counts, axes):
+def through(block: Block, name: str, counts: Counts, axes: Axes) -> Counts:
     """One pass of a block by its name; squared_inverse, ``(B o B)^T counts``, is the variance of the reconstruction."""
     if name == "squared_inverse":
         return block.product_inverse(counts, axes, block.attributes, block.attributes)
-    return getattr(block, name)(counts, axes)
+    result: Counts = getattr(block, name)(counts, axes)
+    return result
 
 
-def whole_unit(block):
+def whole_unit(block: Block) -> Unit:
     """One unit with the cells of the block's matrix: its own, or all combinations of several."""
     if len(block.units) == 1:
         return block.units[0]
     return unit_of(*(unit.size for unit in block.units), names=block.attributes)
 
 
-def dense_on(block, names):
+def dense_on(block: Block, names: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """(possible cells, matrix over them): cells numbered row-major over ``names``."""
     words = np.array(declared_words(block), float)
     matrix = words / words.sum(axis=1, keepdims=True)
@@ -54,7 +58,7 @@ def dense_on(block, names):
     return possible, full[np.ix_(possible, possible)]
 
 
-def subsets(block):
+def subsets(block: Block) -> list[tuple[str, ...]]:
     names = list(sizes_of(block))
     every = [c for count in range(1, len(names) + 1) for c in itertools.combinations(names, count)]
     return every if block.kind != "matrix" else [tuple(names)]  # a matrix has no marginals

@@ -5,38 +5,43 @@ and likelihood ratios do not change when a matrix is multiplied by a constant.
 """
 
 import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import prod
 
+Exact = int | Fraction
+Matrix = Sequence[Sequence[Exact]]
+Table = tuple[int, ...]
 
-def tables(values, records):
+
+def tables(values: int, records: int) -> Iterator[Table]:
     """Every table: one value per record."""
     return itertools.product(range(values), repeat=records)
 
 
-def releases(values, records):
+def releases(values: int, records: int) -> Iterator[Table]:
     """Every release, up to the order of its rows: reordering rows only renames them."""
     return itertools.combinations_with_replacement(range(values), records)
 
 
-def links(matrix, table, release):
+def links(matrix: Matrix, table: Table, release: Table) -> tuple[Exact, list[list[Exact]]]:
     """The weight of a release, and of it together with "row i is person r's", over all orders.
 
     Row i of the release is person ``order[i]``'s. All n! orders are equally likely, so the common
     factor 1/n! is left out.
     """
     persons = range(len(table))
-    total = 0
-    joint = [[0] * len(release) for _ in persons]
+    total: Exact = 0
+    joint: list[list[Exact]] = [[0] * len(release) for _ in persons]
     for order in itertools.permutations(persons):
-        weight = prod(matrix[table[person]][value] for person, value in zip(order, release))
+        weight: Exact = prod(matrix[table[person]][value] for person, value in zip(order, release))
         total += weight
         for row, person in enumerate(order):
             joint[person][row] += weight
     return total, joint
 
 
-def highest_posterior(matrix, records):
+def highest_posterior(matrix: Matrix, records: int) -> Fraction:
     """The most any adversary who knows the private table can believe of any link, over all tables and releases.
 
     Knowing the table is no loss: a posterior is a ratio of two functions that are linear in the
@@ -52,19 +57,22 @@ def highest_posterior(matrix, records):
     )
 
 
-def mixed_posterior(matrix, prior, release, also=lambda table: 1):
+def mixed_posterior(
+    matrix: Matrix, prior: Mapping[Table, Exact], release: Table, also: Callable[[Table], Exact] = lambda table: 1
+) -> Fraction:
     """The highest posterior of any link for a prior over tables; ``also`` weighs in other evidence."""
-    total, joint = 0, None
+    total: Exact = 0
+    joint: list[list[Exact]] = []
     for table, weight in prior.items():
         one_total, one_joint = links(matrix, table, release)
         weight = weight * also(table)
         total += weight * one_total
         scaled = [[weight * entry for entry in row] for row in one_joint]
-        joint = scaled if joint is None else [[a + b for a, b in zip(r, s)] for r, s in zip(joint, scaled)]
+        joint = scaled if not joint else [[a + b for a, b in zip(r, s)] for r, s in zip(joint, scaled)]
     return Fraction(max(map(max, joint))) / Fraction(total) if total else Fraction(0)
 
 
-def highest_likelihood_ratio(matrix, records):
+def highest_likelihood_ratio(matrix: Matrix, records: int) -> Fraction | None:
     """e^eps over all neighbouring tables (one record differs) and all releases; None if it is unbounded."""
     values = len(matrix)
     worst = Fraction(0)

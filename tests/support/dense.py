@@ -5,23 +5,29 @@ Exact ones hold integers (words out of 2^width) or Fractions; the others are num
 
 import itertools
 import math
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from agreement import cell_probabilities, cells
 from listed import Listed
+from numpy.typing import ArrayLike, NDArray
 
-from pkanon._blocks import Matrix, Retention
+from pkanon._blocks import Agreement, Block, Matrix, Retention
 from pkanon._sample import randomise
 from pkanon._schema import Unit, code_dtype
 
+Exact = int | Fraction
+Rows = Sequence[Sequence[Exact]]
 
-def unit_of(*sizes, names="abcdefgh", forbid=()):
+
+def unit_of(*sizes: int, names: Sequence[str] = "abcdefgh", forbid: Any = ()) -> Unit:
     """A unit of attributes a, b, ... of these sizes."""
     return Unit(tuple(names[: len(sizes)]), sizes, forbid)
 
 
-def declared_words(block):
+def declared_words(block: Block) -> list[list[Exact]]:
     """How many words lead from each value to each, read off the block's own integers."""
     if isinstance(block, Matrix):
         return [list(row) for row in block.rows]
@@ -29,11 +35,14 @@ def declared_words(block):
         size, q = block.unit.size, block.replace
         kept = 2**block.width - size * q
         return [[q + kept * (u == v) for v in range(size)] for u in range(size)]
+    assert isinstance(block, Agreement)
     f = cell_probabilities(block)
     return [[f(u, v) for v in cells(block)] for u in cells(block)]
 
 
-def realised_words(block, inputs=None, piece=None):
+def realised_words(
+    block: Retention | Matrix, inputs: Iterable[int] | None = None, piece: int | None = None
+) -> list[list[int]]:
     """The same counts, but counted: every 16-bit word goes through the array entry point.
 
     Rows for ``inputs`` only (all values if None).
@@ -49,19 +58,19 @@ def realised_words(block, inputs=None, piece=None):
     return counts
 
 
-def kron(first, second):
+def kron(first: Rows, second: Rows) -> list[list[Exact]]:
     """The product of two exact matrices: two independent attributes."""
     return [[a * b for a in row for b in other] for row in first for other in second]
 
 
-def matrix_of(unit, rows, width=16, **more):
+def matrix_of(unit: Unit, rows: Sequence[Sequence[int]], width: int = 16, **more: Any) -> Matrix:
     """A matrix block whose rows are given in small integers and scaled up to 2^width."""
     total = sum(rows[0])
     assert 2**width % total == 0
     return Matrix(unit, tuple(tuple(entry * (2**width // total) for entry in row) for row in rows), width, **more)
 
 
-def marginal(unit, matrix, names):
+def marginal(unit: Unit, matrix: Sequence[ArrayLike] | NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
     """The dense matrix of ``unit`` on the attributes ``names``, by adding up its cells.
 
     ``matrix`` has one row and one column per allowed combination. Cells are numbered row-major over
@@ -82,22 +91,22 @@ def marginal(unit, matrix, names):
     return dense
 
 
-def forbidden(unit, cell):
+def forbidden(unit: Unit, cell: Sequence[int]) -> bool:
     """Whether a rule of the unit forbids this combination."""
     return any(all(not codes or c in codes for codes, c in zip(rule, cell)) for rule in unit.forbid)
 
 
-def whole(rows):
+def whole(rows: Rows) -> list[list[int]]:
     """An exact matrix times its common denominator: integers, which are faster to compare."""
-    rows = [[Fraction(entry) for entry in row] for row in rows]
-    scale = math.lcm(*(entry.denominator for row in rows for entry in row))
-    return [[int(entry * scale) for entry in row] for row in rows]
+    exact = [[Fraction(entry) for entry in row] for row in rows]
+    scale = math.lcm(*(entry.denominator for row in exact for entry in row))
+    return [[int(entry * scale) for entry in row] for row in exact]
 
 
-def naive_anonymity_ratio(rows):
+def naive_anonymity_ratio(rows: Rows) -> Fraction:
     """AR by its definition, over all quadruples with a positive denominator, in exact arithmetic."""
-    best, rows = (1, 1), whole(rows)
-    for a, b in itertools.product(rows, repeat=2):
+    best = (1, 1)
+    for a, b in itertools.product(whole(rows), repeat=2):
         for i, j in itertools.product(range(len(a)), repeat=2):
             above, below = a[j] * b[i], a[i] * b[j]
             if below and above * best[1] < best[0] * below:
@@ -105,10 +114,10 @@ def naive_anonymity_ratio(rows):
     return Fraction(*best)
 
 
-def naive_epsilon_ratio(rows):
+def naive_epsilon_ratio(rows: Rows) -> Fraction | None:
     """e^eps by its definition; None when a positive entry shares its column with a zero."""
-    best, rows = Fraction(0), whole(rows)
-    for a, b in itertools.product(rows, repeat=2):
+    best = Fraction(0)
+    for a, b in itertools.product(whole(rows), repeat=2):
         for above, below in zip(a, b):
             if above and not below:
                 return None

@@ -1,6 +1,8 @@
 """A table of every kind of attribute, released with everything kept and with noise, and the same in duckdb."""
 
 import datetime as dt
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -9,6 +11,7 @@ import polars as pl
 import pkanon as pk
 
 ROWS = 40_000
+MISSING: Any = None
 REGIONS = ["east", "north", "south", "west"]
 AGE_EDGES, AGE_MIDDLES = [18, 30, 45, 65], [11.5, 23.5, 37.0, 54.5, 74.5]
 """Middles of <18 (as wide as 18-29: 6 to 17), 18-29, 30-44, 45-64, 65+ (as wide as 45-64: 65 to 84)."""
@@ -17,7 +20,7 @@ WAVES = [dt.date(2020, 1, 1), dt.date(2021, 6, 15), dt.date(2019, 3, 31)]
 JOINED_EDGES = [dt.date(2015, 1, 1), dt.date(2016, 1, 1), dt.date(2017, 1, 1), dt.date(2018, 1, 1)]
 
 
-def make_schema():
+def make_schema() -> pk.Schema:
     return pk.Schema(
         [
             pk.Attribute("Region", REGIONS, other="elsewhere"),
@@ -37,11 +40,11 @@ def make_schema():
     )
 
 
-def make_table(rows=ROWS):
+def make_table(rows: int = ROWS) -> pl.DataFrame:
     draw = np.random.default_rng(5)
     age = draw.integers(0, 95, rows)
-    married = np.where(draw.random(rows) < 0.1, None, draw.random(rows) < 0.5)
-    married = np.where(age < 18, np.where(draw.random(rows) < 0.2, None, False), married)
+    married = np.where(draw.random(rows) < 0.1, MISSING, draw.random(rows) < 0.5)
+    married = np.where(age < 18, np.where(draw.random(rows) < 0.2, MISSING, False), married)
     days = draw.integers(0, (JOINED_EDGES[-1] - JOINED_EDGES[0]).days, rows)
     return pl.DataFrame(
         {
@@ -61,19 +64,19 @@ def make_table(rows=ROWS):
     ).with_columns(pl.when(pl.col("income") < 40).then(pl.col("income")))
 
 
-def make_release(table, replace, seed=1):
+def make_release(table: pl.DataFrame, replace: Callable[[pk.Unit], int], seed: int = 1) -> pk.Release:
     schema = make_schema()
     blocks = tuple(pk.Retention(unit, replace=replace(unit)) for unit in schema.units)
     plan = pk.Plan(schema, blocks, records=table.height)
     return pk.release(table, plan, randomness=pk.Seeded(seed), allow_pass=True)
 
 
-def noisy(unit):
+def noisy(unit: pk.Unit) -> int:
     """Three quarters of the answers are kept, the others are drawn anew."""
     return 2**32 // (4 * unit.size)
 
 
-def _binned(name, edges, labels):
+def _binned(name: str, edges: Sequence[Any], labels: Sequence[str | None]) -> pl.Expr:
     """The label of a bin from the raw value, as an ordered category."""
     code = pl.lit(0)
     for edge in edges:
@@ -81,12 +84,16 @@ def _binned(name, edges, labels):
     return code.replace_strict(dict(enumerate(labels)), return_dtype=pl.Enum([x for x in labels if x is not None]))
 
 
-def make_database(table):
+def _domain(schema: pk.Schema, name: str) -> Any:
+    domain = schema.attribute(name).domain
+    assert domain is not None
+    return domain
+
+
+def make_database(table: pl.DataFrame) -> duckdb.DuckDBPyConnection:
     """The true table in duckdb, with the columns that stand for bins: ``_bin`` their labels, ``_mid`` their middles."""
     schema = make_schema()
-    ages = list(schema.attribute("age").labels())
-    incomes = [None, *schema.attribute("income").domain.labels()]
-    joined = [None, *schema.attribute("joined").domain.labels()]
+    ages, incomes, joined = (list(map(str, _domain(schema, name).labels())) for name in ("age", "income", "joined"))
     whole = table.with_columns(
         pl.when(pl.col("Region").is_in(REGIONS))
         .then("Region")
@@ -94,11 +101,11 @@ def make_database(table):
         .cast(pl.Enum([*REGIONS, "elsewhere"])),
         floor=pl.when(pl.col("floor") <= 2).then("floor").otherwise(99),
         age_bin=_binned("age", AGE_EDGES, ages),
-        income_bin=_binned("income", INCOME_EDGES[:-1], incomes),
-        joined_bin=_binned("joined", JOINED_EDGES[:-1], joined),
+        income_bin=_binned("income", INCOME_EDGES[:-1], [None, *incomes]),
+        joined_bin=_binned("joined", JOINED_EDGES[:-1], [None, *joined]),
     ).with_columns(
         age_mid=pl.col("age_bin").cast(pl.String).replace_strict(dict(zip(ages, AGE_MIDDLES))),
-        income_mid=pl.col("income_bin").cast(pl.String).replace_strict(dict(zip(incomes[1:], INCOME_MIDDLES))),
+        income_mid=pl.col("income_bin").cast(pl.String).replace_strict(dict(zip(incomes, INCOME_MIDDLES))),
     )
     connection = duckdb.connect()
     connection.register("whole", whole.to_arrow())

@@ -1,18 +1,30 @@
 """The whole way from codes to released codes: through the package, and one record at a time without it."""
 
 import functools
+import itertools
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES256
 from cryptography.hazmat.primitives.ciphers.modes import ECB
+from dense import forbidden
 
-from pkanon._blocks import Matrix, Retention
+from pkanon._blocks import Block, Matrix, Retention
+from pkanon._plan import Plan
 from pkanon._sample import Records, draw_order, randomise
-from pkanon._sample.keystream import Keystream, Seeded
+from pkanon._sample.keystream import Keystream, Seeded, WordSource
+from pkanon._schema import Codes, Unit
 
 
-def released(blocks, columns, source, *, piece=None, threads=1):
+def released(
+    blocks: Sequence[Block],
+    columns: Mapping[str, Codes],
+    source: WordSource,
+    *,
+    piece: int | None = None,
+    threads: int | None = 1,
+) -> dict[str, Codes]:
     """Released codes by attribute, through the package: join, randomise, order, move, split.
 
     ``columns`` maps attributes to codes.
@@ -27,7 +39,7 @@ def released(blocks, columns, source, *, piece=None, threads=1):
     }
 
 
-def randomised(plan, people, number):
+def randomised(plan: Plan, people: Mapping[str, Codes], number: int) -> dict[str, Codes]:
     """Released codes by attribute, unshuffled: a table does not depend on the order of rows. ``number`` seeds them."""
     columns = [unit.join([people[name] for name in unit.attributes]) for unit in plan.units]
     out = [np.empty_like(column) for column in columns]
@@ -37,7 +49,7 @@ def randomised(plan, people, number):
     }
 
 
-def aes_words(key, stream, start, count, width):
+def aes_words(key: bytes, stream: int, start: int, count: int, width: int) -> list[int]:
     """Words by the definition: AES-256 of (stream, block number), both 8 bytes big-endian, read little-endian."""
     size = width // 8
     first, last = start * size // 16, ((start + count) * size + 15) // 16
@@ -47,18 +59,18 @@ def aes_words(key, stream, start, count, width):
     return [int.from_bytes(text[i * size : (i + 1) * size], "little") for i in range(count)]
 
 
-def reference_rows(blocks, columns, key):
+def reference_rows(blocks: Sequence[Block], columns: Mapping[str, Codes], key: bytes) -> list[dict[str, int]]:
     """The released rows as a list of dicts, one record at a time, without numpy and without the package's samplers."""
     rows = len(next(iter(columns.values())))
 
     @functools.cache
-    def order_words(round):
+    def order_words(round: int) -> list[int]:
         return aes_words(key, 2**63 + round, 0, rows, 64)
 
     words = {b: aes_words(key, b * 2**24, 0, rows, block.width) for b, block in enumerate(blocks)}
     result = []
     for record in range(rows):
-        row = {}
+        row: dict[str, int] = {}
         for b, block in enumerate(blocks):
             (unit,) = block.units
             code = join_one(unit, [int(columns[name][record]) for name in unit.attributes])
@@ -69,7 +81,7 @@ def reference_rows(blocks, columns, key):
     return [result[record] for record in sorted(range(rows), key=keys.__getitem__)]
 
 
-def sample(block, code, word):
+def sample(block: Block, code: int, word: int) -> int:
     """What one word makes of one code.
 
     Retention: ``word // replace`` is the new code if it is one, else the code stays. Matrix: the row's counts are laid end to
@@ -89,19 +101,15 @@ def sample(block, code, word):
 
 
 @functools.cache
-def _combinations(unit):
-    from itertools import product
-
-    from dense import forbidden
-
-    return [cell for cell in product(*map(range, unit.sizes)) if not forbidden(unit, cell)]
+def _combinations(unit: Unit) -> list[tuple[int, ...]]:
+    return [cell for cell in itertools.product(*map(range, unit.sizes)) if not forbidden(unit, cell)]
 
 
-def join_one(unit, cell):
+def join_one(unit: Unit, cell: Sequence[int]) -> int:
     """The number of an allowed combination: its place in the row-major list of them."""
     return _combinations(unit).index(tuple(cell))
 
 
-def split_one(unit, code):
+def split_one(unit: Unit, code: int) -> tuple[int, ...]:
     """The inverse of join_one."""
     return _combinations(unit)[code]

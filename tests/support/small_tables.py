@@ -2,18 +2,24 @@
 
 import itertools
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from blocks import BLOCKS, whole_unit
 from dense import declared_words, matrix_of, unit_of
+from numpy.typing import ArrayLike, NDArray
 from plans import schema_for
 
-from pkanon._blocks import Retention
+from pkanon._blocks import Block, Retention
 from pkanon._estimate import Reconstruction
 
+Floats = NDArray[np.float64]
+Record = Sequence[int]
 
-def records_of(blocks):
+
+def records_of(blocks: Sequence[Block]) -> list[tuple[int, ...]]:
     """Every record that can occur, as a tuple of codes in the order of the blocks' attributes."""
     parts = []
     for block in blocks:
@@ -22,7 +28,7 @@ def records_of(blocks):
     return [tuple(int(code) for part in parts for code in part) for parts in itertools.product(*parts)]
 
 
-def dense_of(blocks):
+def dense_of(blocks: Sequence[Block]) -> Floats:
     """The transition matrix of whole records, in the order of :func:`records_of`."""
     result = np.ones((1, 1))
     for block in blocks:
@@ -31,16 +37,27 @@ def dense_of(blocks):
     return result
 
 
-def reconstruct(blocks, records, names, weights=None, **more):
+def reconstruct(
+    blocks: Sequence[Block],
+    records: Sequence[Record],
+    names: Sequence[str],
+    weights: ArrayLike | None = None,
+    **more: Any,
+) -> Reconstruction:
     """The package's table from released records."""
     attributes = [name for block in blocks for name in block.attributes]
     columns = np.array(records, int).reshape(len(records), len(attributes)).T
     codes = {name: column.astype(np.uint8) for name, column in zip(attributes, columns)}
-    weights = None if weights is None else np.asarray(weights, float)
-    return Reconstruction.of(schema_for(blocks), blocks, codes, names, weights=weights, **more)
+    weighed = None if weights is None else np.asarray(weights, float)
+    return Reconstruction.of(schema_for(blocks), blocks, codes, names, weights=weighed, **more)
 
 
-def counted(blocks, records, names, weights=None):
+def counted(
+    blocks: Sequence[Block],
+    records: Sequence[Record],
+    names: Sequence[str],
+    weights: Sequence[float] | None = None,
+) -> Floats:
     """The private table itself."""
     attributes = [name for block in blocks for name in block.attributes]
     sizes = dict(zip(attributes, (a.size for a in schema_for(blocks).attributes)))
@@ -50,10 +67,18 @@ def counted(blocks, records, names, weights=None):
     return table
 
 
-def average(blocks, laws, names, of, weights=None, **more):
+def average(
+    blocks: Sequence[Block],
+    laws: Sequence[Sequence[float]] | Floats,
+    names: Sequence[str],
+    of: Callable[[Reconstruction], Any],
+    weights: Sequence[float] | None = None,
+    **more: Any,
+) -> Any:
     """The expectation of ``of(table)`` over all releases; person i is released as record v with chance laws[i][v]."""
     records = records_of(blocks)
-    total, mass = 0.0, 0.0
+    total: Any = 0.0
+    mass = 0.0
     for outcome in itertools.product(range(len(records)), repeat=len(laws)):
         chance = math.prod(law[v] for law, v in zip(laws, outcome))
         if chance:
@@ -74,7 +99,7 @@ BUNDLED = BLOCKS["matrix on a bundle"]
 BUNDLED_FORBIDDING = BLOCKS["matrix on a bundle, forbidden"]
 AGREEMENT = BLOCKS["agreement"]
 
-CASES = {
+CASES: dict[str, tuple[tuple[Block, ...], tuple[str, ...], int]] = {
     "retention": ((FOUR,), ("a",), 4),
     "two attributes": ((TWO, THREE), ("b", "a"), 3),
     "one of two": ((TWO, THREE), ("b",), 3),
@@ -92,18 +117,18 @@ CASES = {
 }
 
 
-def some_people(blocks, people):
+def some_people(blocks: Sequence[Block], people: int) -> list[int]:
     """Unlike people, two of them alike: records 0, 0, 1, 2, ... as far as there are so many."""
     records = len(records_of(blocks))
     return [0, *(i % records for i in range(people - 1))]
 
 
-def functions(shape, seed):
+def functions(shape: Sequence[int], seed: int) -> Floats:
     """Three random linear functions of a table."""
     return np.random.default_rng(seed).normal(size=(3, *shape))
 
 
-def drawn(blocks, names, rows, seed, **more):
+def drawn(blocks: Sequence[Block], names: Sequence[str], rows: int, seed: int, **more: Any) -> Reconstruction:
     """A table reconstructed from random records: dense enough that no variance is estimated below zero."""
     draw = np.random.default_rng(seed)
     records = records_of(blocks)

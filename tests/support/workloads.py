@@ -1,34 +1,39 @@
 """Tables of a workload and their total error, from predictions: V_M (c_M - 1), times a weight."""
 
 import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 from plans import schema_of
 
 import pkanon as pk
 
+Table = tuple[str, ...]
+Workload = Mapping[Table, float]
+
 SIMPLE = ("equal-rho", "equal-epsilon", "joint")
 
 
-def tables_up_to(names, most):
+def tables_up_to(names: Sequence[str], most: int) -> list[Table]:
     return [c for count in range(1, min(most, len(names)) + 1) for c in itertools.combinations(names, count)]
 
 
-def tables_of(names, workload):
+def tables_of(names: Sequence[str], workload: int | Workload | Iterable[Table] | Literal["full"]) -> dict[Table, float]:
     """Every table of a workload with its weight."""
     if workload == "full":
         return {tuple(names): 1.0}
     if isinstance(workload, int):
         return dict.fromkeys(tables_up_to(names, workload), 1.0)
-    return dict(workload) if isinstance(workload, dict) else dict.fromkeys(workload, 1.0)
+    return dict(workload) if isinstance(workload, Mapping) else dict.fromkeys(workload, 1.0)
 
 
-def total_error(plan, table):
+def total_error(plan: pk.Plan, table: Table) -> float:
     """V_M (c_M - 1): rmse^2 is n (c_M - 1) / V_M."""
     prediction = plan.predict(*table)
     return prediction.rmse**2 * prediction.cells**2 / plan.records
 
 
-def objective(plan, tables):
+def objective(plan: pk.Plan, tables: Workload) -> float:
     return sum(weight * total_error(plan, table) for table, weight in tables.items())
 
 
@@ -42,7 +47,7 @@ SCHEMAS = {
     ),
 }
 MATRIX = {"a0": [[0.6, 0.4], [0.45, 0.55]]}  # e^eps = 55/40, 0.318
-TARGETS = [
+TARGETS: list[dict[str, Any]] = [
     {"epsilon": 0.001},
     {"epsilon": 0.3},
     {"epsilon": 1},
@@ -55,6 +60,6 @@ TARGETS = [
 RECORDS = 100_000
 
 
-def least_gain(plan, paper, tables):
+def least_gain(plan: pk.Plan, paper: pk.Plan, tables: Iterable[Table]) -> tuple[float, Table]:
     """The smallest factor by which the paper's predicted L1 error is larger, and its table."""
     return min((paper.predict(*t).l1 / plan.predict(*t).l1, t) for t in tables)
