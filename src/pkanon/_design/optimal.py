@@ -275,37 +275,39 @@ def _solve_once(
         for mask, row in zip(scale, problem.characters(list(scale)))
     }
     unknowns = count + 1 + len(terms)  # v_S = lo t_S, lo (both times the number of values), and s_T >= 1 / lam_T^2
-    blank = sparse.csr_matrix((count, len(terms)))
-    each = sparse.eye(count, format="csr")
-    whole = np.zeros(unknowns)
-    whole[:count], whole[count] = share * gain, 1.0
-    parts = [
-        sparse.csr_matrix(whole),
-        sparse.hstack([-each, sparse.csr_matrix((count, 1)), blank]),
-        sparse.hstack([each, sparse.csr_matrix(-np.ones((count, 1))), blank]),
+    each, term = np.arange(count), np.arange(len(terms))
+    ones = np.ones(count)
+    # one row that sums to 1; v_S >= 0; v_S <= lo
+    entries = [
+        (np.append(share * gain, 1.0), np.zeros(count + 1, int), np.arange(count + 1)),
+        (-ones, 1 + each, each),
+        (ones, 1 + count + each, each),
+        (-ones, 1 + count + each, np.full(count, count)),
     ]
     limits = [np.ones(1), np.zeros(2 * count)]
     cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(2 * count)]
+    height = 1 + 2 * count
     if bounded:
-        bounds = sparse.csr_matrix(-np.array([rows[mask] for mask in bounded]))
-        parts.append(sparse.hstack([bounds, sparse.csr_matrix((len(bounded), unknowns - count))]))
+        bounds = -np.array([rows[mask] for mask in bounded])
+        down, across = np.nonzero(bounds)
+        entries.append((bounds[down, across], height + down, across))
         limits.append(-np.array([least / scale[mask] * (1 + MARGIN) for mask, least in bounded.items()]))
         cones.append(clarabel.NonnegativeConeT(len(bounded)))
+        height += len(bounded)
     # s^(1/3) lam^(2/3) >= 1: three rows each
-    first = 3 * np.arange(len(terms))
-    values = np.concatenate([-np.ones(len(terms)), -np.array([rows[mask] for mask in terms]).ravel()])
-    down = np.concatenate([first, np.repeat(first + 1, count)])
-    across = np.concatenate([count + 1 + np.arange(len(terms)), np.tile(np.arange(count), len(terms))])
-    parts.append(sparse.csr_matrix((values, (down, across)), shape=(3 * len(terms), unknowns)))
+    entries.append((-np.ones(len(terms)), height + 3 * term, count + 1 + term))
+    eigenvalues = -np.array([rows[mask] for mask in terms]).ravel()
+    entries.append((eigenvalues, np.repeat(height + 3 * term + 1, count), np.tile(each, len(terms))))
     limits.append(np.tile([0.0, 0.0, 1.0], len(terms)))
     cones += [clarabel.PowerConeT(1 / 3)] * len(terms)
+    values, down, across = (np.concatenate(parts) for parts in zip(*entries))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.time_limit = seconds
     solution = clarabel.DefaultSolver(
         sparse.csc_matrix((unknowns, unknowns)),
         np.concatenate([np.zeros(count + 1), costs / costs.sum()]),
-        sparse.vstack(parts, format="csc"),
+        sparse.csc_matrix((values, (down, across)), shape=(height + 3 * len(terms), unknowns)),
         np.concatenate(limits),
         cones,
         settings,
