@@ -5,14 +5,14 @@ columns.py   the names of their columns
 estimate.py  a reconstructed table;  association.py  how two attributes are related
 overview.py  descriptions and correlations of many attributes
 costs.py     what privacy costs, before any data exist
-sql/         queries;  charts/  pictures (loaded when the first one is drawn: altair is optional);  records.py  their input
+sql/         queries;  charts/  pictures (loaded when the first one is drawn: altair is optional);  chart_data.py  their input
 """
 
 from .association import Association
+from .chart_data import Grid, Pair, Point
 from .costs import Tradeoff, tradeoff
 from .estimate import Estimate
 from .overview import Correlations, Description, correlate, describe
-from .records import Grid, Pair, Point
 from .sql import Answer, respond
 from .tabular import Tabular, json_rows
 

@@ -17,7 +17,7 @@ from .._errors import InputError, TargetError, did_you_mean
 from .._plan import Number, exact
 from .._progress import Progress
 from .._schema import Schema
-from .records import Point
+from .chart_data import Point
 from .tabular import Tabular, json_rows
 from .text import TextTable
 

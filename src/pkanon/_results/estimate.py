@@ -25,8 +25,8 @@ from .._files import write_new
 from .._frames import as_kind, decode_attributes
 from .._schema import MISSING_LABEL
 from .association import Association
+from .chart_data import Grid, label_texts
 from .columns import Columns, free_names, interval_title, percent
-from .records import Grid, label_texts
 from .tabular import Tabular, file_content, format_of, json_rows
 from .text import TextTable, interval_text, with_error
 

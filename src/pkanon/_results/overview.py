@@ -15,9 +15,9 @@ from .._errors import InputError
 from .._estimate import Measure, Quantile, Quantity, cramers_v
 from .._progress import Progress
 from .._schema import MISSING_LABEL
+from .chart_data import MEASURES, Pair
 from .columns import Columns, free_names, interval_title
 from .estimate import Estimate
-from .records import MEASURES, Pair
 from .tabular import Tabular, json_rows
 from .text import TextTable, interval_text, with_error
 

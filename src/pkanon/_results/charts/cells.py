@@ -14,8 +14,8 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from ..chart_data import Grid
 from ..columns import interval_title
-from ..records import Grid
 from .style import CHARACTER, COUNT, finite
 
 CLEAR, NEAR = "clear of zero", "cannot be told from zero"

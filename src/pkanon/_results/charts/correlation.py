@@ -11,8 +11,8 @@ from typing import Any
 
 import altair as alt
 
+from ..chart_data import MEASURES, Pair
 from ..columns import interval_title
-from ..records import MEASURES, Pair
 from .style import GRID, INK, Chart, axis, finite, heading, legend, order
 
 PRINTED = 15

@@ -6,7 +6,7 @@ This module chooses the kind that fits a table, and refuses what cannot be drawn
 from __future__ import annotations
 
 from ..._errors import InputError
-from ..records import Grid
+from ..chart_data import Grid
 from .bars import COLOURS, bars
 from .cells import Cells
 from .heat import heat

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import altair as alt
 
-from ..records import Point
+from ..chart_data import Point
 from .style import INK, axis, heading, legend
 
 LINES = {
