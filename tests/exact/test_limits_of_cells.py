@@ -14,7 +14,10 @@ from pkanon._estimate.linear import Shape
 
 
 def score_distance(blocks, names, table, level):
-    """Per cell the ``distance(c, sign)`` of ``_estimate.interval``, from dense matrices and the nearest table."""
+    """Per cell the ``distance(c, sign)`` of ``_estimate.interval``, from dense matrices and the nearest table.
+
+    A cell with more than half of the people is judged by all others: then ``distance`` is theirs, and ``mirrored`` is true.
+    """
     records, a = records_of(blocks), dense_of(blocks)
     b = np.linalg.inv(a)
     attributes = [name for block in blocks for name in block.attributes]
@@ -22,28 +25,36 @@ def score_distance(blocks, names, table, level):
     people = np.array([table.nearest_whole[cell] for cell in cells])
     z, n = normal_quantile(level), people.sum()
     for j, cell in enumerate(cells):
-        own = [float(a[j] @ b[:, j] ** power) for power in (2, 3)]
+        counted = np.arange(len(cells)) == j
+        mirrored = bool(people[j] > n / 2)
+        if mirrored:
+            counted = ~counted
+        row = b @ counted  # what one released row adds
+        inside = people * counted if (people * counted).sum() > 0 else counted.astype(float)
+        members = (people * counted).sum()
+        own = [float(inside @ (a @ row**power)) / inside.sum() for power in (2, 3)]
         others = [
-            (float((a.T @ people) @ b[:, j] ** power) - own[power - 2] * people[j]) / max(n - people[j], 1.0)
-            for power in (2, 3)
+            (float((a.T @ people) @ row**power) - own[power - 2] * members) / max(n - members, 1.0) for power in (2, 3)
         ]
 
         def moments(c, own=own, others=others):
             second, third = (others[i] * max(n - c, 0.0) + own[i] * c for i in (0, 1))
-            if table.about == "table":  # a person in the cell adds 1 for certain: moments about 1
+            if table.about == "table":  # a person who is counted adds 1 for certain: moments about 1
                 return second - c, third - (3 * own[0] - 2) * c
             share = c / n
             return second - c * share, third - 3 * share * second + 2 * share * share * c
 
-        variance, third = moments(people[j])
-        steps, skewness = variance / b[j, j] ** 2, third / variance**1.5
+        variance, third = moments(members)
+        step = np.abs(row[counted]).max()
+        steps, skewness = variance / step**2, third / variance**1.5
 
-        def distance(c, sign, moments=moments, half=b[j, j] / 2 if steps < 10 else 0.0):
+        def distance(c, sign, moments=moments, half=step / 2 if steps < 10 else 0.0):
             variance, third = moments(max(c, 0.0))
-            spread = math.sqrt(max(variance, 0.0))
-            return sign * (z * spread + half) + ((z * z - 1) / 6 * third / variance if variance > 0 else 0.0)
+            tilt = (z * z - 1) / 6 * third / variance if variance > 0 else 0.0
+            return sign * max(z * math.sqrt(max(variance, 0.0)) + sign * tilt, 0.0) + sign * half
 
-        yield cell, distance if abs(skewness) >= 1 / math.sqrt(50) or steps < 10 else None
+        plain = abs(skewness) < 1 / math.sqrt(50) and steps >= 10
+        yield cell, None if plain else distance, mirrored
 
 
 @pytest.mark.parametrize(
@@ -58,13 +69,15 @@ def test_limits_of_sparse_cells_solve_the_score_equation(name, about, seed):
         for number in range(4):
             table = drawn(blocks, names, rows, seed + number, about=about)
             low, high = table.interval(level)
-            for cell, distance in score_distance(blocks, names, table, level):
-                estimate = table.counts[cell]
+            for cell, distance, mirrored in score_distance(blocks, names, table, level):
+                estimate, ends = table.counts[cell], (low[cell], high[cell])
+                if mirrored:
+                    estimate, ends = rows - estimate, (rows - high[cell], rows - low[cell])
                 if distance is None:
                     error = normal_quantile(level) * table.standard_errors[cell]
-                    assert (low[cell], high[cell]) == pytest.approx((estimate - error, estimate + error))
+                    assert ends == pytest.approx((estimate - error, estimate + error))
                     continue
-                for limit, sign in ((low[cell], 1.0), (high[cell], -1.0)):
+                for limit, sign in zip(ends, (1.0, -1.0)):
                     if limit > rows:  # more than everybody: no variance, and nothing to solve
                         continue
                     solved += 1
@@ -87,20 +100,17 @@ def test_an_error_is_steadied_where_released_rows_are_scarce(expected, error, us
     """No person in the cell, 100 elsewhere with a variance of 1 each, no skewness, and steps of 1."""
     one = np.ones(1)
     shape = Shape(
-        unit=one,
         people=0 * one,
         step=one,
         expected=expected * one,
         own_2=2 * one,
         own_3=4 * one,
-        known_2=one,
-        known_3=one,
-        cross=2 * one,
         others_2=one,
         others_3=0 * one,
         total=100.0,
     )
-    low, high = honest(5 * one, error * one, shape, False, 0.9)
+    low, high, plain = honest(5 * one, error * one, shape, False, 0.9)
+    assert plain[0] == (expected >= 20)
     z = normal_quantile(0.9)
     assert (low[0], high[0]) == pytest.approx((5 - z * used, 5 + z * used), rel=1e-12)
 
@@ -117,8 +127,8 @@ def test_scarce_cells_of_a_table_are_steadied_with_the_variance_of_the_nearest_t
         expected, variance = a.T @ people, (a.T @ people) @ b**2 - people
         low, high = table.interval()
         cells = score_distance(blocks, ("a", "b"), table, 0.95)
-        for j, (cell, distance) in enumerate(cells):
-            if distance is not None:
+        for j, (cell, distance, mirrored) in enumerate(cells):
+            if distance is not None or mirrored:
                 continue
             square = table.standard_errors[cell] ** 2
             if expected[j] < 20 and variance[j] > square:
@@ -159,7 +169,37 @@ def test_a_sparse_cell_far_below_zero_has_the_score_interval_of_zero():
     block = Retention(unit_of(4), 2**29, 32)
     table = reconstruct((block,), [(1,)] * 7 + [(2,)] * 7 + [(3,)] * 7, ("a",), method="simplex")
     low, high = table.interval()
-    (_, distance), *_ = score_distance((block,), ("a",), table, 0.95)
+    (_, distance, _), *_ = score_distance((block,), ("a",), table, 0.95)
     assert distance is not None
     assert low[0] == 0
     assert 0 - high[0] == pytest.approx(distance(high[0], -1.0), rel=1e-4)
+
+
+@pytest.mark.parametrize("about", ["table", "population"])
+@pytest.mark.parametrize("method", ["inverse", "simplex"])
+@pytest.mark.parametrize(
+    "name", ["retention", "two attributes", "joint, forbidden", "matrix and retention", "agreement"]
+)
+def test_limits_of_all_others_are_the_rest(name, method, about, seed):
+    """The interval of n - X is n less the interval of X, whichever of both is small."""
+    blocks, names, _ = CASES[name]
+    for rows in (8, 30):
+        table = drawn(blocks, names, rows, seed, about=about, method=method)
+        for cell in np.argwhere(table.channel.possible):
+            one = np.zeros(table.counts.shape)
+            one[tuple(cell)] = 1
+            low, high = table.linear(one).interval(0.9)
+            others = table.linear(table.channel.possible - one).interval(0.9)
+            if method == "inverse" or table.counts[tuple(cell)] <= rows / 2:
+                assert others == pytest.approx((rows - high, rows - low), abs=1e-6 * rows)
+
+
+@pytest.mark.parametrize("level", [0.01, 0.5, 0.99, 0.9999])
+def test_every_level_has_limits_around_the_estimate(level, seed):
+    """Low noise and few people: the correction for skewness alone would carry a limit past the estimate."""
+    blocks = (Retention(unit_of(40), 2**32 // 2000, 32),)
+    for number in range(3):
+        table = drawn(blocks, ("a",), 12, seed + number)
+        low, high = table.interval(level)
+        assert (low <= table.counts).all()
+        assert (table.counts <= high).all()

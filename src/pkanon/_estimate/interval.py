@@ -60,33 +60,37 @@ def holding(low: Counts, high: Counts, value: Counts) -> tuple[Counts, Counts]:
     return np.minimum(low, value), np.maximum(high, value)
 
 
-def honest(estimate: Counts, error: Counts, shape: Shape, sampled: bool, level: float) -> tuple[Counts, Counts]:
-    """Limits of each function, in units of its mean weight; ``sampled``: the people are themselves a sample."""
-    variance = np.where(error > 0, _variance(shape, shape.people, sampled), 0.0)  # without an error nothing varies
+def honest(
+    estimate: Counts, error: Counts, shape: Shape, sampled: bool, level: float
+) -> tuple[Counts, Counts, NDArray[np.bool_]]:
+    """Limits of each count, and where they are plus or minus z standard errors; ``sampled``: the people are a sample."""
+    variance = np.where(error > 0, _variance(shape, shape.people, sampled), 0.0)  # a certain number has no variance
     known = variance > 0
     steps = np.divide(variance, shape.step**2, out=np.full_like(variance, np.inf), where=known & (shape.step > 0))
     skewness = np.divide(_third(shape, shape.people, sampled), variance**1.5, out=np.zeros_like(variance), where=known)
     # few released rows estimate their own variance badly, and too small as often as too large
     steadied = np.sqrt(np.maximum(error**2 + variance, 2 * error**2) / 2)
-    low, high = wald(estimate, np.where(shape.expected < SCARCE, steadied, error), level)
-    few = np.flatnonzero((np.abs(skewness) >= SKEWED) | (steps < FEW))
-    for start in range(0, len(few), PIECE):
-        piece = few[start : start + PIECE]
+    scarce = shape.expected < SCARCE
+    low, high = wald(estimate, np.where(scarce, steadied, error), level)
+    few = (np.abs(skewness) >= SKEWED) | (steps < FEW)
+    places = np.flatnonzero(few)
+    for start in range(0, len(places), PIECE):
+        piece = places[start : start + PIECE]
         low[piece], high[piece] = _score(estimate[piece], shape.of(piece), steps[piece] < FEW, sampled, level)
-    return low, high
+    return low, high, ~few & ~scarce
 
 
 def _variance(shape: Shape, c: Counts, sampled: bool) -> Counts:
-    """The variance of the estimate, with c people who have a weight."""
-    certain = c * c / shape.total if sampled else shape.known_2 * c  # each person's expectation: a share, or the weight
+    """The variance of the estimate, with c people counted."""
+    certain = c * c / shape.total if sampled else c  # each person's expectation: a share, or 0 or 1
     return np.maximum(_sum(shape, shape.others_2, shape.own_2, c) - certain, 0.0)
 
 
 def _third(shape: Shape, c: Counts, sampled: bool) -> Counts:
-    """The third central moment of the estimate, with c people who have a weight."""
+    """The third central moment of the estimate, with c people counted."""
     cubes = _sum(shape, shape.others_3, shape.own_3, c)
     if not sampled:
-        return np.asarray(cubes - (3 * shape.cross - 2 * shape.known_3) * c)
+        return np.asarray(cubes - (3 * shape.own_2 - 2) * c)
     share = c / shape.total
     return np.asarray(cubes - 3 * share * _sum(shape, shape.others_2, shape.own_2, c) + 2 * share * share * c)
 
@@ -106,7 +110,8 @@ def _score(
         at = np.maximum(c, 0.0)
         variance = _variance(shape, at, sampled)
         tilt = np.divide(_third(shape, at, sampled), variance, out=np.zeros_like(at), where=variance > 0)
-        return sign * z * np.sqrt(variance) + skew * tilt + sign * half
+        # the correction for skewness moves a limit towards the estimate, but never past it
+        return sign * np.maximum(z * np.sqrt(variance) + sign * skew * tilt, 0.0) + sign * half
 
     def limit(sign: float) -> Counts:
         """The c with ``estimate - c = distance(c)``."""

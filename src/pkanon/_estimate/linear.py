@@ -48,27 +48,20 @@ class Functions(Protocol):
 
 @dataclass(frozen=True)
 class Shape:
-    """Moments of functions whose weights have one sign, in units of their mean weight ``unit``.
-
-    Members are the people whose cell has a weight other than zero.
+    """Moments of functions that count people. Members are the people who are counted.
 
     ``people``    how many members the table has, of ``total`` people
-    ``step``      the most that one released row in a cell with a weight adds
+    ``step``      the most that one released row in a counted cell adds
     ``expected``  how many such rows are expected
     ``own_2``     the expected b^2 of a member's released row, the mean over all members; ``own_3`` of b^3
     ``others_2``  the same over all other people; ``others_3`` of b^3
-    ``known_2``   the mean of w^2 over all members; ``known_3`` of w^3; ``cross`` of w b^2
     """
 
-    unit: Counts
     people: Counts
     step: Counts
     expected: Counts
     own_2: Counts
     own_3: Counts
-    known_2: Counts
-    known_3: Counts
-    cross: Counts
     others_2: Counts
     others_3: Counts
     total: float
@@ -129,53 +122,36 @@ class Listed:
         return np.asarray(products - (flat * people.ravel()) @ flat.T)
 
     def shape(self, people: Counts, expected: Counts) -> Shape:
-        """The shape in a table of ``people``, for which ``expected`` rows are expected (both with the extra axes)."""
+        """The shape in a table of ``people``, for which ``expected`` rows are expected (both with the extra axes).
+
+        Weights are 0 or 1.
+        """
         channel = self.channel
-        extra = (1,) * len(channel.extra)
-        weights = self.weights.reshape(self.weights.shape + extra)
-        support = np.broadcast_to(weights != 0, self.carried.shape)
+        counted = self.weights.reshape(self.weights.shape + (1,) * len(channel.extra)) != 0
+        support = np.broadcast_to(counted, self.carried.shape)
         inside = np.where(support, people, 0.0)
         empty = self._flat(inside).sum(1) <= 0
         if empty.any():  # no members: as if people were spread evenly
             inside[empty] = np.where(support[empty] & channel.possible_whole, 1.0, 0.0)
         members = np.maximum(self._flat(inside).sum(1), 1e-300)
-        unit = _mean_weight(self._flat(inside * weights).sum(1) / members, self._flat(self.weights))
-        powers = {p: channel.forward_transpose(self.carried**p) for p in (2, 3)}
-
-        def mean(array: Counts, power: int) -> Counts:
-            return np.asarray(self._flat(array).sum(1) / members / unit**power)
-
-        own_2, own_3 = mean(inside * powers[2], 2), mean(inside * powers[3], 3)
         present = np.where(empty, 0.0, members)
         elsewhere = np.maximum(float(people.sum()) - present, 1.0)
-        others_2, others_3 = (
-            (self._flat(expected * self.carried**p).sum(1) / unit**p - own * present) / elsewhere
-            for p, own in ((2, own_2), (3, own_3))
-        )
+        own, others = [], []
+        for power in (2, 3):
+            carried = self.carried**power
+            own.append(self._flat(inside * channel.forward_transpose(carried)).sum(1) / members)
+            others.append((self._flat(expected * carried).sum(1) - own[-1] * present) / elsewhere)
         reach = np.where(support & channel.possible_whole, np.abs(self.carried), 0.0)
         return Shape(
-            unit=unit,
             people=present,
-            step=self._flat(reach).max(1) / np.abs(unit),
+            step=self._flat(reach).max(1),
             expected=self._flat(np.where(support, expected, 0.0)).sum(1),
-            own_2=own_2,
-            own_3=own_3,
-            known_2=mean(inside * weights**2, 2),
-            known_3=mean(inside * weights**3, 3),
-            cross=mean(inside * weights * powers[2], 3),
-            others_2=np.maximum(others_2, 0.0),
-            others_3=others_3,
+            own_2=own[0],
+            own_3=own[1],
+            others_2=np.maximum(others[0], 0.0),
+            others_3=others[1],
             total=float(people.sum()),
         )
-
-
-def _mean_weight(means: Counts, weights: Counts) -> Counts:
-    """The mean weight of each function; without rounding where all weights other than zero are equal."""
-    largest, smallest = weights.max(1), weights.min(1)
-    extreme = np.where(np.abs(largest) >= np.abs(smallest), largest, smallest)
-    alike = ((weights == 0) | (weights == extreme[:, None])).all(1)
-    means = np.where(alike, extreme, means)
-    return np.where(means == 0, 1.0, means)
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,26 +323,26 @@ class Grouped:
             [np.stack([rows[max(j, k)][min(j, k)] for k in range(functions)], 1) for j in range(functions)], 1
         )
 
-    def one_sign(self) -> NDArray[np.bool_]:
-        """In which groups the weights of the single function have one sign."""
+    def factors(self) -> Counts:
+        """The f of each group in which the single function is f times a count of people; NaN in all others."""
         rows = self.rows(self.shown)[0]
-        return np.asarray(((rows >= 0).all(1) | (rows <= 0).all(1)) & (rows != 0).any(1))
+        first = np.take_along_axis(rows, np.argmax(rows != 0, axis=1)[:, None], axis=1)
+        counts = ((rows == 0) | (rows == first)).all(1) & (first[:, 0] != 0)
+        return np.where(counts, first[:, 0], np.nan)
 
     def shape(self, people: Counts, expected: Counts) -> Shape:
-        """The shape of the single function in every group; arguments as in :meth:`Listed.shape`."""
+        """The shape of the single function, which counts people, in every group; arguments as in :meth:`Listed.shape`."""
         parts: list[tuple[NDArray[np.intp], Shape]] = []
         if self._separable and (not self.channel.extra or self._split[1] is None):
-            for places, pattern, scale in self._patterns():
-                parts.append((places, self._shape_of(places, pattern[0], scale[0], people, expected)))
+            for places, pattern, _ in self._patterns():
+                parts.append((places, self._shape_of(places, pattern[0], people, expected)))
         else:
             for piece in self.pieces():
                 parts.append((piece, Listed(self.channel, self.written_out(piece)[0]).shape(people, expected)))
         return Shape.joined(parts, len(self.shown))
 
-    def _shape_of(
-        self, places: NDArray[np.intp], pattern: Counts, scale: Counts, people: Counts, expected: Counts
-    ) -> Shape:
-        """The shape in the groups at ``places``, whose weights are ``scale`` times ``pattern``."""
+    def _shape_of(self, places: NDArray[np.intp], pattern: Counts, people: Counts, expected: Counts) -> Shape:
+        """The shape in the groups at ``places``, which count the cells of ``pattern``."""
         outer, inner = self._split
         groups = self.shown[places]
         carried = self._carried(pattern[None])[0]
@@ -379,38 +355,30 @@ class Grouped:
         empty = inside.sum(1) <= 0
         inside[empty] = (support & possible)[empty]
         members = np.maximum(inside.sum(1), 1e-300)
-        unit = _mean_weight((inside @ pattern) / members, np.broadcast_to(pattern, (len(groups), len(pattern))))
         present = np.where(empty, 0.0, members)
         elsewhere = np.maximum(float(people.sum()) - present, 1.0)
 
-        def own(power: int, weights: Counts) -> Counts:
-            """The mean over members of ``weights`` times the expected b^power of their row."""
+        def own(power: int) -> Counts:
+            """The mean over members of the expected b^power of their row."""
             on_groups = np.broadcast_to(outer.own_moment(power), outer.shape).ravel()[groups]
             if inner is None:
                 return np.asarray(on_groups)
             on_rest = inner.forward_transpose((carried**power).reshape(inner.shape)).ravel()
-            return np.asarray(on_groups * (inside @ (weights * on_rest)) / members)
+            return np.asarray(on_groups * (inside @ on_rest) / members)
 
         def all_rows(power: int) -> Counts:
             over_rest = (y @ carried**power).reshape(tuple(outer.sizes.values()))
             return outer.product_inverse(over_rest, *[self.groups] * power).ravel()[groups]
 
-        one = np.ones_like(pattern)
-        own_2, own_3 = own(2, one) / unit**2, own(3, one) / unit**3
-        others_2, others_3 = (
-            (all_rows(p) / unit**p - each * present) / elsewhere for p, each in ((2, own_2), (3, own_3))
-        )
+        own_2, own_3 = own(2), own(3)
+        others_2, others_3 = ((all_rows(p) - each * present) / elsewhere for p, each in ((2, own_2), (3, own_3)))
         diagonal = np.broadcast_to(outer.step, outer.shape).ravel()[groups]
         return Shape(
-            unit=unit * scale,
             people=present,
-            step=np.abs(diagonal * np.abs(carried[support]).max(initial=0.0) / unit),
+            step=np.abs(diagonal * np.abs(carried[support]).max(initial=0.0)),
             expected=np.where(support, rows[groups], 0.0).sum(1),
             own_2=own_2,
             own_3=own_3,
-            known_2=(inside @ pattern**2) / members / unit**2,
-            known_3=(inside @ pattern**3) / members / unit**3,
-            cross=own(2, pattern) / unit**3,
             others_2=np.maximum(others_2, 0.0),
             others_3=others_3,
             total=float(people.sum()),

@@ -32,7 +32,7 @@ from .shares import Shares, shares
 from .simplex import nearest
 from .tabulate import check_size, tabulate
 from .uncertainty import Single, function_limits
-from .variance import covariance, variances
+from .variance import covariance, estimated_variances, variances
 
 About: TypeAlias = Literal["table", "population"]
 
@@ -169,6 +169,11 @@ class Reconstruction:
         possible = self.channel.possible
         shape = self.counts.shape
         return np.where(possible, found.reshape(shape), 0.0), predicted.reshape(shape) & possible
+
+    @cached_property
+    def plug_in(self) -> Counts:
+        """The estimated variance of each cell, before any fallback."""
+        return estimated_variances(self, cells(self.channel))[0].reshape(self.counts.shape)
 
     @property
     def fallback(self) -> NDArray[np.bool_]:

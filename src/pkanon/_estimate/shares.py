@@ -38,14 +38,14 @@ def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
         return Shares(table.counts * scale, table.standard_errors * abs(scale), low, high, np.ones(low.shape, bool))
     summed = tuple(axis for axis, name in enumerate(table.names) if name not in given)
     size, group = (counts.sum(summed, keepdims=True) for counts in (table.counts, table.unbiased))
-    group_errors, group_limits = _group(table, given, group, level)
+    group_variances, group_errors, group_limits = _group(table, given, group, level)
     covariance = _covariance(table, given, group)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(size != 0, table.counts / size, np.nan)
         unbiased = np.where(group != 0, table.unbiased / group, np.nan)
-        own = table.standard_errors**2
-        variance = own - 2 * unbiased * covariance + unbiased**2 * group_errors**2
-        magnitude = own + np.abs(2 * unbiased * covariance) + unbiased**2 * group_errors**2
+        own, common, of_group = _estimated(table), 2 * unbiased * covariance, unbiased**2 * group_variances
+        variance = own - common + of_group
+        magnitude = np.abs(own) + np.abs(common) + np.abs(of_group)
     weak = ~(variance > ROUNDING * magnitude) & table.channel.possible & np.isfinite(unbiased)
     variance[weak] = _written_out(table, summed, np.argwhere(weak), unbiased[weak])
     errors = np.sqrt(np.maximum(variance, 0.0)) / np.abs(np.where(group != 0, group, np.nan))
@@ -61,6 +61,8 @@ def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
     )
     # nothing bounds the share of a group that may be empty
     low, high = np.fmin(limits.low, share), np.fmax(limits.high, share)
+    if set(given) >= set(table.names):  # each cell is its own group
+        low, high = (np.where(np.isnan(share), limit, 1.0) for limit in (low, high))
     impossible = ~table.channel.possible
     low[impossible], high[impossible], errors[impossible] = 0.0, 0.0, 0.0
     return Shares(share, errors, low, high, limits.bounded | impossible)
@@ -68,15 +70,21 @@ def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
 
 def _group(
     table: Reconstruction, given: Sequence[str], group: Counts, level: float
-) -> tuple[Counts, tuple[Counts, Counts]]:
-    """The standard errors and the limits of the sizes of the groups."""
+) -> tuple[Counts, Counts, tuple[Counts, Counts]]:
+    """The estimated variances, the standard errors and the limits of the sizes of the groups."""
     if given:
         sizes = table.marginal(*(name for name in table.names if name in given))
         low, high = (limit.reshape(group.shape) for limit in sizes.cell_limits(level))
-        return sizes.standard_errors.reshape(group.shape), (low, high)
+        return _estimated(sizes).reshape(group.shape), sizes.standard_errors.reshape(group.shape), (low, high)
     everybody = table.linear(1.0)
     low, high = (np.full(group.shape, limit) for limit in everybody.interval(level))
-    return np.full(group.shape, everybody.standard_error), (low, high)
+    variance = table.covariance(np.ones((1, *table.counts.shape)))
+    return variance.reshape(group.shape), np.full(group.shape, everybody.standard_error), (low, high)
+
+
+def _estimated(table: Reconstruction) -> Counts:
+    """The variance of each cell as it is estimated, also where that is not positive."""
+    return np.where(table.fallback, table.plug_in, table.standard_errors**2)
 
 
 def _covariance(table: Reconstruction, given: Sequence[str], group: Counts) -> Counts:

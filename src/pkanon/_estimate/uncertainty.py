@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .._blocks import Counts
 from .delta import Derived
 from .interval import holding, honest, ratio, wald
-from .linear import Grouped
+from .linear import Grouped, Listed
 from .variance import group_covariance, variances
 
 if TYPE_CHECKING:
@@ -109,50 +109,51 @@ def intervals(basis: Basis, number: Derived, errors: Counts, level: float) -> tu
             limit + number.offset for limit in _Reduced.of(basis.table, basis.linear(number.slopes)).limits(level)
         )
     else:
-        low, high = _limits_of_share(basis, number, level) or wald(number.unbiased, errors, level)
+        low, high = wald(number.unbiased, errors, level)
+        shares = _limits_of_share(basis, number, level)
+        if shares is not None:
+            low, high = (np.where(shares[2], limit, plain) for limit, plain in zip(shares, (low, high)))
     return holding(low, high, number.value)
 
 
-def _limits_of_share(basis: Basis, number: Derived, level: float) -> tuple[Counts, Counts] | None:
-    """Limits of a number that is a share of a group; None for all others."""
+def _limits_of_share(basis: Basis, number: Derived, level: float) -> tuple[Counts, Counts, NDArray[np.bool_]] | None:
+    """Limits of the numbers that are shares of a group, and which are; None if none is."""
     if number.above is None or number.below is None:
         return None
     above, below = (basis.linear(part.slopes) for part in (number.above, number.below))
-    factor = _share_of(above, below)
-    if factor is None:
+    factors, whole = _factors_of_shares(above, below)
+    are_shares = ~np.isnan(factors)
+    if not are_shares.any():
         return None
+    scale = np.where(are_shares, factors, 1.0)
     part, group = (_Reduced.of(basis.table, function) for function in (above, below))
-    both = replace(above, weights=(above.weights[0] / factor, below.weights[0]))
+    ends = [limit / scale for limit in part.limits(level)]
     shares = share_limits(
         basis.table,
-        number.above.unbiased / factor,
-        _scaled(part.limits(level), 1 / factor),
-        part.errors / abs(factor),
+        number.above.unbiased / scale,
+        (np.minimum(*ends), np.maximum(*ends)),
+        part.errors / np.abs(scale),
         number.below.unbiased,
         group.limits(level),
         group.errors,
-        group_covariance(basis.table, both),
+        group_covariance(basis.table, replace(above, weights=(above.weights[0], below.weights[0]))) / scale,
     )
-    low, high = _scaled((shares.low, shares.high), factor)
-    return low + number.offset, high + number.offset
+    low, high = (np.where(whole, 1.0, limit) * scale for limit in (shares.low, shares.high))
+    return np.minimum(low, high) + number.offset, np.maximum(low, high) + number.offset, are_shares
 
 
-def _scaled(limits: tuple[Counts, Counts], factor: float) -> tuple[Counts, Counts]:
-    low, high = (factor * limit for limit in limits)
-    return (low, high) if factor > 0 else (high, low)
-
-
-def _share_of(above: Grouped, below: Grouped) -> float | None:
-    """The factor f, if ``below`` counts people and ``above`` is f times the count of a part of them; else None."""
+def _factors_of_shares(above: Grouped, below: Grouped) -> tuple[Counts, NDArray[np.bool_]]:
+    """The f of each group in which ``below`` counts people and ``above`` is f times the count of a part of them, else NaN;
+    and where that part is the whole."""
     shape = above.channel.shape
-    inside = above.channel.possible.reshape(math.prod(shape[: len(above.groups)]), -1)[above.shown]
-    part, whole = (g.rows(g.shown)[0][inside] for g in (above, below))
-    if not whole.any() or not ((whole == 0) | (whole == 1)).all():
-        return None
-    factors = np.unique(part[part != 0])
-    if len(factors) != 1 or (part != 0)[whole == 0].any():
-        return None
-    return float(factors[0])
+    possible = above.channel.possible.reshape(math.prod(shape[: len(above.groups)]), -1)[above.shown]
+    part, whole = (np.where(possible, g.rows(g.shown)[0], 0.0) for g in (above, below))
+    factors = np.take_along_axis(part, np.argmax(part != 0, axis=1)[:, None], axis=1)
+    factors = np.where(factors == 0, 1.0, factors)
+    shares = (
+        ((whole == 0) | (whole == 1)).all(1) & whole.any(1) & ((part == 0) | ((part == factors) & (whole == 1))).all(1)
+    )
+    return np.where(shares, factors[:, 0], np.nan), (part == factors * whole).all(1)
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,9 @@ class _Reduced:
 
     @classmethod
     def of(cls, table: Reconstruction, function: Grouped) -> _Reduced:
+        rows = function.rows(function.shown)[0]
+        if ((rows != 0).sum(1) == 1).all():  # cells as they are, also where another table has the same people in a cell
+            return cls._with_cells(table, replace(function, slopes=None))
         shape = table.counts.shape
         impossible = ~table.channel.possible  # NaN: cells that cannot occur may have any weight
         weights = np.where(impossible, np.nan, np.broadcast_to(function.weights[0], shape))
@@ -213,13 +217,15 @@ class _Reduced:
         if len(axes) < len(shape):
             table = table.marginal(*(table.names[axis] for axis in axes))
         weights = np.nan_to_num(weights.reshape(table.counts.shape))
-        reduced = Grouped(table.channel, function.groups, function.shown, (weights,))
-        rows = reduced.rows(reduced.shown)[0]
-        rest = rows.shape[1]
+        return cls._with_cells(table, Grouped(table.channel, function.groups, function.shown, (weights,)))
+
+    @classmethod
+    def _with_cells(cls, table: Reconstruction, function: Grouped) -> _Reduced:
+        rows = function.rows(function.shown)[0]
         first = np.argmax(rows != 0, axis=1)
         single = (rows != 0).sum(1) == 1
         factor = np.where(single, rows[np.arange(len(rows)), first], 1.0)
-        return cls(table, reduced, np.where(single, reduced.shown * rest + first, -1), factor)
+        return cls(table, function, np.where(single, function.shown * rows.shape[1] + first, -1), factor)
 
     @cached_property
     def errors(self) -> Counts:
@@ -248,23 +254,43 @@ class _Reduced:
 def function_limits(table: Reconstruction, function: Grouped, errors: Counts, level: float) -> tuple[Counts, Counts]:
     """Limits of one function in each group, around its unbiased value.
 
-    If the method keeps its table within the possible range, the value of a function with weights of one sign is moved there
-    first, and its limits are cut off there.
+    If the method keeps its table within the possible range, the value of a count is moved there first, and its limits are
+    cut off there.
     """
     values = function.values(table.unbiased)
-    one_sign = np.flatnonzero(function.one_sign())
-    rows = function.rows(function.shown[one_sign])[0]
-    ends = (
-        (np.minimum(rows.min(1), 0.0) * table.total, np.maximum(rows.max(1), 0.0) * table.total) if rows.size else None
-    )
-    if table.confined and ends is not None:
-        values[one_sign] = np.clip(values[one_sign], *ends)
+    factors = function.factors()
+    counts = np.flatnonzero(~np.isnan(factors))
     low, high = wald(values, errors, level)
-    if rows.size and not table.weighted and table.total > 0:
-        shape = replace(function, shown=function.shown[one_sign]).shape(table.nearest_whole, table.expected)
-        centre, error = values[one_sign] / shape.unit, errors[one_sign] / np.abs(shape.unit)
-        limits = [limit * shape.unit for limit in honest(centre, error, shape, table.about == "population", level)]
-        low[one_sign], high[one_sign] = np.minimum(*limits), np.maximum(*limits)
-    if table.confined and ends is not None:
-        low[one_sign], high[one_sign] = (np.clip(limit[one_sign], *ends) for limit in (low, high))
+    if len(counts) == 0:
+        return low, high
+    counting = replace(function, shown=function.shown[counts], weights=((function.weights[0] != 0).astype(float),))
+    scale = factors[counts]
+    centre = values[counts] / scale
+    if table.confined:
+        centre = np.clip(centre, 0.0, table.total)
+    limits = _count_limits(table, counting, centre, errors[counts] / np.abs(scale), level)
+    ends = [(np.clip(limit, 0.0, table.total) if table.confined else limit) * scale for limit in limits]
+    low[counts], high[counts] = np.minimum(*ends), np.maximum(*ends)
+    return low, high
+
+
+def _count_limits(
+    table: Reconstruction, counting: Grouped, centre: Counts, errors: Counts, level: float
+) -> tuple[Counts, Counts]:
+    """Limits of counts; a count of more than half of the people has those of all others, taken from the total."""
+    low, high = wald(centre, errors, level)
+    if table.weighted or table.total == 0:
+        return low, high
+    sampled = table.about == "population"
+    shape = counting.shape(table.nearest_whole, table.expected)
+    few = shape.people <= table.total / 2
+    limits = honest(centre[few], errors[few], shape.of(np.flatnonzero(few)), sampled, level)
+    low[few], high[few] = limits[:2]
+    many = np.flatnonzero(~few)
+    if len(many):
+        others = Listed(table.channel, table.channel.possible - counting.written_out(many)[0])
+        shape = others.shape(table.nearest_whole, table.expected)
+        left, right, plain = honest(table.total - centre[many], errors[many], shape, sampled, level)
+        low[many] = np.where(plain, low[many], table.total - right)
+        high[many] = np.where(plain, high[many], table.total - left)
     return low, high

@@ -100,7 +100,7 @@ def _conditions(query: Query) -> list[Condition]:
 def _with_limits(evaluation: Evaluation, expression: Expression, level: float) -> list[NDArray[np.float64]]:
     """Value, standard error, low and high in every group shown."""
     basis, number = evaluation.basis, evaluation.measure(expression)
-    errors = standard_errors(basis, number)
+    errors = np.where(np.isnan(number.value), np.nan, standard_errors(basis, number))  # NULL has no error
     return [number.value, errors, *intervals(basis, number, errors, level)]
 
 
