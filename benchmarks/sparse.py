@@ -26,7 +26,7 @@ SETTINGS = {
     "6 x 5 values, optimal, k = 3": ((6, 5), 60, {"k": 3}),
 }
 KINDS = (
-    "cell", "count of one cell", "count of five cells", "share of a group",
+    "cell", "count of one cell", "count of five cells", "count of all but one", "share of a group",
     "query: count", "query: share", "query: sum", "query: mean",
 )  # fmt: skip
 
@@ -77,6 +77,10 @@ def numbers(
             weights = weights.reshape(people.shape)
             count = estimate.linear(weights)
             yield kind, count.value, count.standard_error, *count.interval(), (weights * people).sum()
+    weights = np.ones(people.shape)
+    weights[(0,) * people.ndim] = 0  # the largest cell
+    count = estimate.linear(weights)
+    yield "count of all but one", count.value, count.standard_error, *count.interval(), (weights * people).sum()
     pairs = release.crosstab("a", "b", about=about)
     table = people.reshape(*people.shape[:2], -1).sum(2)
     group = table.sum(1)

@@ -75,6 +75,9 @@ def measure(design, seed):
                 limits.append(estimate.linear(weights).interval())
                 truth.append((weights * people).sum())
             tally.add(kind, *np.transpose(limits), truth)
+        most = np.ones(people.shape)
+        most[0, 0] = 0  # the largest cell
+        tally.add("count of all others", *np.transpose([estimate.linear(most).interval()]), [(most * people).sum()])
         group = people.sum(1)
         limits, truth = [], []
         for i, j in draw.integers(0, SIZE, (20, 2)):

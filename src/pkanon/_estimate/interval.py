@@ -1,4 +1,4 @@
-"""Confidence intervals for counts and sums that are honest also where few rows decide them.
+"""Confidence intervals for counts that are honest also where few rows decide them.
 
 An estimate is a sum over released rows. Where few rows decide it, it is skewed and moves in steps. Where it does neither
 (skewness below SKEWED, variance above FEW steps squared), the interval is the usual one, the estimate plus or minus z

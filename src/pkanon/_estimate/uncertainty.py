@@ -3,7 +3,7 @@
 A number (delta.py) is computed from linear functions (linear.py). Its interval depends only on the kind of number. So a
 cell, a count, a share and the answer to a query agree if they are the same number.
 
-    a count, or a sum with weights of one sign   honest also where few rows decide it (interval.py)
+    a count of people, times any factor          honest also where few rows decide it (interval.py)
     a share: part of a group, over the group     from the intervals of both (MOVER)
     anything else                                plus or minus z standard errors
 
