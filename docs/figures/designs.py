@@ -1,6 +1,6 @@
 """Draws designs.svg for docs/why/optimal.md: predicted error against k for the four designs.
 
-python docs/figures/designs.py [file]; needs pkanon[charts]. The file's ending says its format (.svg, .png).
+python docs/figures/designs.py [file]; needs the extra "charts". The file's ending says its format (.svg, .png).
 """
 
 import itertools

@@ -7,7 +7,7 @@
     │   ├── PlanError           a plan file or a hand-made plan that cannot be used
     │   ├── DataError           a table that does not fit its schema
     │   └── RefusedError        possible, but it would weaken a promise: must be asked for by name
-    └── EnvironmentFailure      the disk, the memory or a connection failed    exit code 3
+    └── EnvironmentFailure      disk, memory, connection or package fails      exit code 3
 
 Messages are one sentence or two: what is wrong, where, and how to mend it. They name columns,
 rules and counts of rows. They never contain a value a person entered, nor a row number.
@@ -52,9 +52,14 @@ class RefusedError(InputError):
 
 
 class EnvironmentFailure(PkanonError):
-    """The disk, the memory or a connection failed."""
+    """The disk, the memory or a connection failed, or a package is missing."""
 
     exit_code = 3
+
+
+def missing_package(need: str, extra: str) -> EnvironmentFailure:
+    """The error for a package that is not installed; ``need`` says what needs it, ``extra`` brings it."""
+    return EnvironmentFailure(f'{need}: install the extra "{extra}", in a clone with pip install ".[{extra}]".')
 
 
 def did_you_mean(name: str, available: Iterable[str]) -> str:

@@ -39,6 +39,6 @@ def test_what_to_install_is_said(place, arguments, extra):
         assert (done.returncode, done.stderr) == (0, "")
     else:
         assert (done.returncode, done.stdout) == (3, "")
-        assert f"install pkanon[{extra}]" in done.stderr
+        assert f'install the extra "{extra}", in a clone with pip install ".[{extra}]".' in done.stderr
         assert done.stderr.count("\n") == 1
     assert place.names() == before

@@ -28,7 +28,7 @@ values = ["F", "M"]
 type = "integer"
 range = [0, 9]
 """
-CHARTS, SQL, ARRAYS = (f"install pkanon[{extra}]" for extra in ("charts", "sql", "arrays"))
+CHARTS, SQL, ARRAYS = (f'install the extra "{extra}"' for extra in ("charts", "sql", "arrays"))
 
 
 def pkanon(*arguments: str, code: int = 0) -> str:

@@ -52,7 +52,7 @@ VERBS = {verb: text for verbs in GROUPS.values() for verb, text in verbs.items()
 EXIT_CODES = {
     0: "done",
     2: "wrong input, or refused",
-    3: "the environment failed, or a bug",
+    3: "the environment failed, a package is missing, or a bug",
     130: "interrupted",
     143: "terminated",
 }

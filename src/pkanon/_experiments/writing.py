@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._errors import EnvironmentFailure
+from .._errors import missing_package
 from .._files import check_writable
 from .._progress import Progress
 
@@ -20,7 +20,7 @@ def check_folder(path: str | Path) -> None:
     from .._results.charts import save_chart  # noqa: F401  says what to install
 
     if importlib.util.find_spec("vl_convert") is None:
-        raise EnvironmentFailure("Figures need the package vl-convert-python; install pkanon[charts].")
+        raise missing_package("Figures need the package vl-convert-python", "charts")
     check_writable(path)
 
 

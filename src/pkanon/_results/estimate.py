@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from .._blocks import Counts
-from .._errors import EnvironmentFailure, InputError
+from .._errors import InputError, missing_package
 from .._estimate import ABOUT, METHODS, Quantile, Quantity, Reconstruction, Shares, as_names
 from .._estimate import statistics as _analysis
 from .._files import write_new
@@ -275,7 +275,7 @@ class Estimate(Reconstruction, Tabular):
         try:
             import xarray
         except ImportError:
-            raise EnvironmentFailure("to_xarray needs the package xarray; install pkanon[arrays].") from None
+            raise missing_package("to_xarray needs the package xarray", "arrays") from None
         results = self._results(level) | {"released": self.channel.collapse(self.released)}
         axes = free_names(self.names, results)
         return xarray.Dataset(

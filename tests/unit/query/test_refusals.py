@@ -152,7 +152,7 @@ def test_too_large_a_table_is_refused_as_crosstab_refuses_it():
 
 def test_without_sqlglot(truth, monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlglot", None)
-    with pytest.raises(pk.EnvironmentFailure, match=r"pkanon\[sql\]"):
+    with pytest.raises(pk.EnvironmentFailure, match=r"pip install \"\.\[sql\]\""):
         truth.kept.query("SELECT COUNT(*) FROM release")
 
 
@@ -173,7 +173,8 @@ except pk.EnvironmentFailure as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout.splitlines() == ["100", "Queries need the package sqlglot; install pkanon[sql]."]
+    sentence = 'Queries need the package sqlglot: install the extra "sql", in a clone with pip install ".[sql]".'
+    assert done.stdout.splitlines() == ["100", sentence]
 
 
 def test_sqlglot_is_loaded_with_the_first_query_and_not_before():

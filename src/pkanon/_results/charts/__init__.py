@@ -8,12 +8,12 @@ saving.py      a chart as a PNG, SVG, HTML or JSON file
 No chart changes anything for the rest of the process (renderers, themes, limits on rows): the rows are part of the chart.
 """
 
-from ..._errors import EnvironmentFailure
+from ..._errors import missing_package
 
 try:
     import altair  # noqa: F401  imported here so that a missing package is reported with the extra to install
 except ImportError:
-    raise EnvironmentFailure("Charts need the package altair; install pkanon[charts].") from None
+    raise missing_package("Charts need the package altair", "charts") from None
 
 from .correlation import correlation_chart
 from .crosstab import crosstab_chart

@@ -12,7 +12,7 @@ from typing import Any
 
 import altair as alt
 
-from ..._errors import EnvironmentFailure, InputError
+from ..._errors import InputError, missing_package
 from ..._files import check_free, write_new
 
 ENDINGS = (".png", ".svg", ".html", ".json")
@@ -60,9 +60,7 @@ def _content(chart: alt.TopLevelMixin, ending: str) -> bytes:
     try:
         import vl_convert  # noqa: F401  altair's own message would name packages, not what to install
     except ImportError:
-        raise EnvironmentFailure(
-            f"A chart as {ending} needs the package vl-convert-python; install pkanon[charts]."
-        ) from None
+        raise missing_package(f"A chart as {ending} needs the package vl-convert-python", "charts") from None
     if ending == ".html":
         text = io.StringIO()
         chart.save(text, format="html", inline=True, embed_options=_MENU, json_kwds={"cls": _ForScripts})

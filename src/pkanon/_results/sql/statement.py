@@ -6,7 +6,7 @@ import it, and they are imported when the first query is read.
 
 from __future__ import annotations
 
-from ..._errors import EnvironmentFailure, InputError
+from ..._errors import InputError, missing_package
 from ..._schema import Schema
 from .language import Query
 
@@ -16,7 +16,7 @@ def read(sql: str, schema: Schema) -> Query:
     try:
         import sqlglot  # noqa: F401  imported here so that a missing package is reported with the extra to install
     except ImportError:
-        raise EnvironmentFailure("Queries need the package sqlglot; install pkanon[sql].") from None
+        raise missing_package("Queries need the package sqlglot", "sql") from None
     from .select import Reader, parse
 
     try:
