@@ -51,8 +51,26 @@ def test_groups_over_several_batches():
 def test_refusals(tmp_path):
     with pytest.raises(DataError, match=r"no column 'sexx'. Available: sex, age, x. Did you mean 'sex'\?"):
         group_sizes(FRAME, ["sexx"])
-    FRAME.write_csv(tmp_path / "t.csv")
-    with pytest.raises(DataError, match="Does the first line"):
-        group_sizes(tmp_path / "t.csv", ["sexx"])
     with pytest.raises(DataError, match="no rows"):
         group_sizes(FRAME.clear(), ["sex"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "sure"),
+    [
+        (["sex,age", "F,30", "M,31"], True),
+        (["sex,age", "F,", "M,31", "F,2"], True),  # a missing number is no text
+        (["sex,age", "F,old", "M,31"], False),  # no column of numbers
+        (["sex,age", "F,30"], False),  # one row shows nothing
+        (["sex,age"], False),
+        (["sex,30", "F,31", "M,32"], False),  # a number in the first line: a person's row
+        (["sex,NA", "F,31", "sex,32"], False),  # the first field occurs again: a person's row without a number
+    ],
+)
+def test_the_columns_of_a_text_file_are_listed_where_its_first_line_is_surely_a_header(lines, sure, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError) as caught:
+        group_sizes(path, ["sexx"])
+    hint = "Available: sex, age. Did you mean 'sex'?" if sure else "Does the first line of the file name the columns?"
+    assert str(caught.value) == f"The table has no column 'sexx'. {hint}"

@@ -2,7 +2,7 @@
 
 Every declared column must be there, nothing undeclared, nothing twice. Names in a header are public
 and may be quoted, but the first line of a file without a header is a person's row: names that the
-schema does not know are repeated only when it knows most of the others.
+schema does not know are repeated only when it knows most of the others, or when the caller is sure of them.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def _folded(name: str) -> str:
     return name.strip().casefold()
 
 
-def absent_columns(source: Source, columns: Sequence[str]) -> list[str]:
-    """A sentence for each of ``columns`` that the table does not have."""
+def absent_columns(source: Source, columns: Sequence[str], *, header: bool = False) -> list[str]:
+    """A sentence for each of ``columns`` that the table does not have; ``header`` says that its names are surely names."""
     absent = [name for name in columns if name not in source.names]
-    if _is_header(source, columns):
+    if header or _is_header(source, columns):
         return [f"The table has no column '{name}'. {did_you_mean(name, source.names)}" for name in absent]
     if not absent:
         return []

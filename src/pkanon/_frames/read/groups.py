@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from ..._errors import DataError
 from ..border import guarded
-from .check import absent_columns, check_header
-from .source import open_source
+from .check import absent_columns, are_names, check_header
+from .source import Source, open_source
 from .textopen import PLAIN, TextFormat
 
+_ROWS_BELOW = 1000
+"""Rows that are compared with the first line of a text file."""
 _COUNT = "\0rows"  # a name that no column has: a header with a NUL is refused
 
 
@@ -33,13 +35,27 @@ def group_sizes(table: object, columns: Sequence[str], text: TextFormat = PLAIN)
     names = list(dict.fromkeys(columns))
     source = open_source(table, text)
     check_header(source, names)
-    if problems := absent_columns(source, names):
-        raise DataError("\n".join(problems))
+    if not set(names) <= set(source.names):
+        raise DataError("\n".join(absent_columns(source, names, header=_has_header(source))))
     failure = "The columns cannot be grouped; convert each to text, numbers or dates of one type."
     counts = [guarded(failure, _counted, frame.select(names)) for frame, _ in source.batches(names)]
     if not sum(frame.height for frame in counts):
         raise DataError("The table has no rows.")
     return guarded(failure, _sizes, counts, names)
+
+
+def _has_header(source: Source) -> bool:
+    """Whether the first line of a text file is surely no person's row.
+
+    It has no number and no date, a column below has nothing else, and no field of it occurs again below itself.
+    """
+    first = next((frame for frame, _ in source.batches(source.names)), None)
+    if source.text is None or first is None or not are_names(source.names):
+        return False
+    rows = first.head(_ROWS_BELOW)
+    below = {name: [str(value) for value in rows[name] if value] for name in source.names}
+    again = any(name in values for name, values in below.items())
+    return not again and any(len(values) > 1 and not any(are_names([v]) for v in values) for values in below.values())
 
 
 def _counted(frame: pl.DataFrame) -> pl.DataFrame:
