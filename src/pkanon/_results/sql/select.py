@@ -5,6 +5,7 @@ This reader refuses every part of a clause that it does not know: an answer neve
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -34,6 +35,8 @@ def parse(sql: str) -> exp.Select:
         raise InputError("A query is a text such as SELECT COUNT(*) FROM release.")
     first = re.match(r"[\s(]*([A-Za-z]+)", sql)
     if first and first[1].upper() not in ("SELECT", "WITH", "FROM"):
+        if difflib.get_close_matches(first[1].upper(), ["SELECT"], cutoff=0.8):  # DELETE is at 0.67
+            raise InputError(f"{_ANSWERED}, not {first[1].upper()}. Did you mean SELECT?")
         raise InputError(f"{_ANSWERED}, not {first[1].upper()}: a query never changes a release.")
     try:
         statements = [statement for statement in sqlglot.parse(sql, dialect="duckdb") if statement is not None]
