@@ -168,3 +168,23 @@ def test_nothing_is_said_of_the_floor_where_designs_have_different_budgets(plann
 @pytest.mark.parametrize("option", ["--workload", "--floor"])
 def test_digits_nobody_types(planned, option):
     assert "²" in planned("--records", "5000", "--k", "20", option, "²", code=2)
+
+
+def test_releases_are_composed_with_the_rows_that_they_have(place):
+    alone = place.run("compose", "plan.json", "plan.json", "--json")
+    assert place.release()[0] == 0
+    assert place.run("compose", "out", "plan.json", "--json") == alone
+    assert place.run("compose", "out/data.parquet", "out", "--json") == alone
+    arguments = ("release", "people.csv", "--schema", "people.toml", "--k", "3")
+    assert place.run(*arguments, "--records", "400", "--allow-fewer", "-o", "fewer")[0] == 0
+    certified = json.loads((place.folder / "fewer" / "certificate.json").read_text())
+    composed = json.loads(place.run("compose", "fewer", "--json")[1])
+    assert composed["k"] == pytest.approx(float(certified["k"]), abs=1e-6)  # the certificate has six digits
+    assert composed["k"] < 2.1  # 3 were planned, for twice as many rows
+
+
+def test_a_seeded_release_voids_what_is_composed_with_it(place):
+    assert place.release("--seed", "7", "--seeded-not-private")[0] == 0
+    code, out, _ = place.run("compose", "plan.json", "out")
+    assert code == 0
+    assert "nothing can be claimed. The rows were randomised from a seed" in out

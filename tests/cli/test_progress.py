@@ -50,8 +50,9 @@ SHOWN = {
     "association": (["out", "sex", "age"], "associating"),
     "correlations": (["out"], "correlating"),
     "anonymity": (["people.csv", "sex"], "counting"),
+    "compose": (["out", "plan.json"], "opening"),
 }
-NOTHING_TO_WAIT_FOR = {"compose", "completion"}
+NOTHING_TO_WAIT_FOR = {"completion"}
 ELSEWHERE = {"demo", "reproduce", "compare"}
 """They take minutes or write folders; their steps come from the functions they call."""
 

@@ -95,6 +95,35 @@ def test_other_wrong_words(capsys, arguments, words):
     assert f"pkanon {arguments[0]} --help" in err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["plan", "x.toml", "--records", "3,000"], "Write 3000."),
+        (["plan", "x.toml", "--records", "3.5"], "Write a number such as 3000."),
+        (["release", "x.csv", "--seed", "1,5"], "Write a number such as 3000."),
+        (["plan-for-error", "x.toml", "--error", "1%"], "Write 0.01."),
+        (["plan-for-error", "x.toml", "--error", "2.5 %"], "Write 0.025."),
+        (["plan-for-error", "x.toml", "--error", "0,01"], "Write 0.01."),
+        (["crosstab", "out", "sex", "--level", "high"], "Write a number such as 0.01."),
+    ],
+)
+def test_how_to_write_a_number(capsys, arguments, hint):
+    assert f" {hint} See pkanon {arguments[0]} --help.\n" in complaint(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "right"),
+    [
+        (["plan", "x.toml", "--error", "0.1"], "plan-for-error"),
+        (["plan", "x.toml", "--error"], "plan-for-error"),
+        (["plan", "--error"], "plan-for-error"),
+        (["compare", "--k"], "--ks"),
+    ],
+)
+def test_an_option_that_moved_says_where(capsys, arguments, right):
+    assert right in complaint(capsys, *arguments)
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_option_says_what_it_does(capsys, verb):
     out = printed(capsys, verb, "--help")[1]

@@ -268,9 +268,12 @@ def test_wrong_schemas(place, schema, fragment):
         (["--k", "1"], "asks for nothing"),
         (["--epsilon", "0"], "above 0"),
         (["--epsilon", "-1"], "above 0"),
-        (["--epsilon", "500"], "nearest reachable"),
-        (["--k", "200"], "nearest reachable"),
-        ([], "Ask for k"),
+        (
+            ["--epsilon", "500"],
+            "less randomness than random numbers of 64 bits can have. The nearest reachable is k = 1,",
+        ),
+        (["--k", "200"], "rows would say nothing about anybody. The nearest reachable is k = 199.999999, epsilon"),
+        ([], "--k 20, --epsilon 2"),
     ],
 )
 def test_targets_that_cannot_be_met(place, target, fragment):
@@ -303,6 +306,50 @@ def test_usage_errors(place):
 def test_anonymity_of_an_unknown_column(place):
     refused(place, place.run("anonymity", "people.csv", "sx"), "'sx'")
     refused(place, place.run("anonymity", "people.csv", "sex", "age", "educaton"), "Did you mean 'education'?")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["plan", "people.csv", "--records", "200", "--k", "3"], "is a table, not a schema; pkanon schema people.csv"),
+        (["plan-for-error", "people.csv", "--table", "sex", "--error", "1", "--k", "3"], "pkanon schema people.csv"),
+        (["plan", "plan.json"], "not a schema; pkanon explain"),
+        (["release", "people.csv", "--schema", "people.csv", "--k", "3", "--check"], "a table, not a schema"),
+        (["release", "people.csv", "--plan", "people.toml", "--check"], "people.toml is a schema, not a plan"),
+        (
+            ["release", "people.csv", "--plan", ".", "--check"],
+            "a folder, not a plan; the plan of a release is plan.json",
+        ),
+        (["explain", "people.csv"], "people.csv is a table; give a plan, or the folder of a release"),
+        (["explain", "people.toml"], "pkanon plan people.toml"),
+        (["compose", "people.csv"], "people.csv is a table, not a plan"),
+        (["compose", "."], "not a finished release"),
+        (["plan", "nobody.csv"], "No such file"),
+        (["crosstab", "nowhere", "sex"], "nowhere is not a release: it does not exist"),
+        (["crosstab", "plan.json", "sex"], "give its folder, or the Parquet file inside"),
+    ],
+)
+def test_a_file_of_another_kind(place, arguments, sentence):
+    refused(place, place.run(*arguments), sentence)
+
+
+def test_given_an_attribute_that_is_not_in_the_table(place):
+    assert place.release()[0] == 0
+    code, _, err = place.run("crosstab", "out", "sex", "--given", "age")
+    assert (code, err) == (
+        2,
+        "error: --given age needs age in the table: pkanon crosstab out sex age --given age.\n",
+    )
+    code, _, err = place.run("crosstab", "out", "sex", "--given", "agee")
+    assert (code, "no attribute 'agee'" in err) == (2, True)
+
+
+@pytest.mark.parametrize(("level", "hint"), [("95", " Did you mean 0.95?"), ("1", ""), ("100", ""), ("-95", "")])
+def test_a_confidence_level_in_percent(place, level, hint):
+    assert place.release()[0] == 0
+    code, _, err = place.run("crosstab", "out", "sex", "--level", level)
+    assert code == 2
+    assert err.endswith(f"it cannot be {float(level)}.{hint}\n")
 
 
 def test_a_file_without_a_header_gives_nobody_away(place):

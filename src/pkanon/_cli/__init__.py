@@ -3,7 +3,8 @@
 One verb, one file; a verb's module is imported when it is used. Beside the verbs:
 
 options.py  options that several verbs share;  targets.py, matrices.py  options of verbs that make a plan
-destinations.py  files and folders;  printing.py  lines and tables;  predictions.py  plans side by side;  progress.py  the bar
+reading.py  schemas and plans;  destinations.py  files and folders
+printing.py  lines and tables;  predictions.py  plans side by side;  progress.py  the bar
 private.py  the only module that imports private names
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+import re
 import signal
 import sys
 import threading
@@ -154,7 +156,25 @@ def _sentence(error: click.ClickException, arguments: Sequence[str]) -> str:
     if isinstance(error, click.NoSuchOption):
         text = f"{verb} has no option {error.option_name}."
         text += _nearest(error.option_name, [name for option in _visible_options(context) for name in option.opts])
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        text += _how_to_write(text, error.param)
     return f"{text if text.endswith(('.', '?')) else text + '.'} See {verb} --help."
+
+
+def _how_to_write(text: str, parameter: click.Parameter) -> str:
+    """How to write the number that could not be read, if it is clear; else an example of one."""
+    found = re.search(r"'([^']*)' is not a valid (?:integer|float)", text)
+    if found is None:
+        return ""
+    typed = found[1].strip()
+    whole = isinstance(parameter.type, (click.types.IntParamType, click.IntRange))
+    if re.fullmatch(r"[0-9]{1,3}([, ][0-9]{3})+", typed):
+        return f" Write {re.sub('[^0-9]', '', typed)}."
+    if not whole and re.fullmatch(r"[0-9]+([.][0-9]+)?\s*%", typed):
+        return f" Write {float(typed.rstrip('% ')) / 100:g}."
+    if not whole and re.fullmatch(r"[0-9]+,[0-9]+", typed):
+        return f" Write {typed.replace(',', '.')}."
+    return f" Write a number such as {'3000' if whole else '0.01'}."
 
 
 def _nearest(typed: str, known: Iterable[str]) -> str:

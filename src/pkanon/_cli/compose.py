@@ -10,19 +10,29 @@ import pkanon as pk
 
 from .options import json_option
 from .printing import print_json, say
+from .progress import progress_bar
+from .reading import read_plan_or_release
 
 
 @click.command()
-@click.argument("plans", nargs=-1, required=True, type=click.Path())
+@click.argument("files", metavar="PLAN.json|RELEASE...", nargs=-1, required=True, type=click.Path())
 @click.option("--linked", is_flag=True, help="Rows of different releases can be joined (same order, an id).")
 @json_option
-def command(plans: tuple[str, ...], linked: bool, as_json: bool) -> None:
-    """k and epsilon when the same table is released once with each of PLANS.
+def command(files: tuple[str, ...], linked: bool, as_json: bool) -> None:
+    """k and epsilon when the same table is released once with each plan.
+
+    A release (a folder or its Parquet file) stands for its plan, with its own rows if they are fewer than planned.
 
     \b
-    Example: pkanon compose plan.json plan.json     (the same plan twice)
+    Examples: pkanon compose plan.json plan.json     (the same plan twice)
+              pkanon compose out next-year
     """
-    total = pk.compose([pk.read_plan(path) for path in plans], linked=linked)
+    with progress_bar() as progress:
+        progress("opening", 0)
+        plans, reasons = zip(*(read_plan_or_release(path) for path in files))
+    total = pk.compose(plans, linked=linked)
+    if void := tuple(dict.fromkeys(reason for each in reasons for reason in each)):
+        total = pk.Composition(None, None, linked, void)
     if as_json:
         bounded = total.epsilon is not None and not math.isinf(total.epsilon)
         print_json(

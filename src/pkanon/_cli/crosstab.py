@@ -49,6 +49,7 @@ def command(
     with progress_bar() as progress:
         progress("opening", 0)
         opened = pk.open_release(release)
+        _check_given(opened, release, attributes, given)
         estimate = opened.crosstab(*attributes, method=method, about=about, weights=weights, progress=progress)
         drawn = None if chart is None else estimate.chart(kind, level=level, given=given)
     if where.readable and estimate.counts.size > LARGEST_PRINTED:
@@ -65,6 +66,16 @@ def command(
         note(line)
     if estimate.convergence is not None and estimate.convergence.remark is not None:
         note(estimate.convergence.remark)
+
+
+def _check_given(opened: pk.Release, release: str, attributes: tuple[str, ...], given: tuple[str, ...]) -> None:
+    """Refuse a --given that the release has and the table has not."""
+    for name in given:
+        if name not in attributes and name in opened.plan.schema.names:
+            table = " ".join((*attributes, name))
+            raise pk.InputError(
+                f"--given {name} needs {name} in the table: pkanon crosstab {release} {table} --given {name}."
+            )
 
 
 def _print(estimate: pk.Estimate, level: float, given: tuple[str, ...]) -> None:

@@ -12,6 +12,7 @@ from .options import json_option, table_option
 from .predictions import default_tables, design_of, plan_as_json, print_designs, print_plan
 from .printing import note, print_json, say
 from .progress import progress_bar
+from .reading import is_table, read_plan
 
 
 @click.command()
@@ -27,14 +28,14 @@ def command(file: str, tables: list[tuple[str, ...]], as_json: bool) -> None:
     Examples: pkanon explain plan.json
               pkanon explain out --table sex,age
     """
-    if file.endswith(".toml"):
-        raise pk.InputError(f"{file} is a schema; pkanon plan {file} makes a plan from it.")
+    if is_table(file) and not file.endswith(".parquet"):
+        raise pk.InputError(f"{file} is a table; give a plan, or the folder of a release or its Parquet file.")
     release = None
     with progress_bar() as progress:
         if Path(file).is_dir() or file.endswith(".parquet"):
             progress("opening", 0)
             release = pk.open_release(file)
-    plan = pk.read_plan(file) if release is None else release.plan
+    plan = read_plan(file) if release is None else release.plan
     shown = tables or default_tables(plan, None)
     for table in shown:
         plan.predict(*table)  # an unknown attribute is refused before anything is printed

@@ -61,7 +61,8 @@ def moved_option(name: str, sentence: str) -> Callable[[Command], Command]:
         if value is not None:
             raise pk.InputError(sentence)
 
-    return click.option(name, hidden=True, expose_value=False, callback=refuse)
+    # a flag value, so that the option is also refused where nothing follows it
+    return click.option(name, hidden=True, expose_value=False, is_flag=False, flag_value="", callback=refuse)
 
 
 def text_options(command: Command) -> Command:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 import pkanon as pk
@@ -14,7 +12,8 @@ from .options import chart_option, json_option, moved_option, output_option, tab
 from .predictions import all_designs, default_tables, plan_as_json, print_plan
 from .printing import print_json, say
 from .progress import progress_bar
-from .targets import Options, Target, design_options, target_options
+from .reading import read_schema
+from .targets import Options, Target, check_target, design_options, target_options
 
 
 @click.command()
@@ -48,11 +47,10 @@ def command(
     \b
     Example: pkanon plan people.toml --records 100000 --k 100 -o plan.json
     """
-    if schema.endswith(".json") or Path(schema).is_dir():
-        raise pk.InputError(f"{schema} is not a schema; pkanon explain explains a plan or a release.")
-    described = pk.read_schema(schema)
+    described = read_schema(schema)
     if records is None:
         raise pk.InputError("Say how many rows will be released with --records N; pkanon plan-for-error finds N.")
+    check_target(target)
     options["matrices"] = matrices
     with progress_bar() as progress:
         progress("planning", 0)

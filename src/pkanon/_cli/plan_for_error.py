@@ -11,6 +11,7 @@ from .options import json_option, output_option, table_option
 from .predictions import all_designs, plan_as_json, print_plan
 from .printing import print_json, say
 from .progress import progress_bar
+from .reading import read_schema
 from .targets import Options, Target, design_options, k_and_epsilon_options
 
 LEAST_K = 2
@@ -54,7 +55,7 @@ def command(
         raise pk.InputError("Name the tables that the error is about with --table.")
     if (records is None) == (k is None and epsilon is None):
         raise pk.InputError("Give either --records, to find k, or --k, --epsilon or both, to find the records.")
-    described = pk.read_schema(schema)
+    described = read_schema(schema)
     options["matrices"] = matrices
     with progress_bar() as progress:
         if records is not None:

@@ -12,7 +12,8 @@ from . import private
 from .options import json_option, output_option, seed_option, text_format, text_options, typed_options
 from .printing import print_json, say
 from .progress import progress_bar
-from .targets import DESIGN, TARGET, Options, Target, design_options, target_options
+from .reading import read_plan, read_schema
+from .targets import DESIGN, TARGET, Options, Target, check_target, design_options, target_options
 
 
 class Reading(TypedDict):
@@ -120,7 +121,7 @@ def _read_plan(file: str) -> pk.Plan:
         raise pk.InputError(
             "--plan fixes all of this; leave out --schema, --records, every target, --hide-count, --design and its options."
         )
-    return pk.read_plan(file)
+    return read_plan(file)
 
 
 def _make_plan(
@@ -132,7 +133,8 @@ def _make_plan(
     options: Options,
     text: pk.TextFormat,
 ) -> pk.Plan:
-    schema = pk.read_schema(schema_file)
+    schema = read_schema(schema_file)
+    check_target(target)
     if records is None:
         if options.get("hide_count") is not None:
             raise pk.RefusedError("With --hide-count give a public lower bound on the rows: --records N.")

@@ -61,6 +61,15 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return k_and_epsilon_options(central(delta(with_target)))
 
 
+def check_target(target: Target) -> None:
+    """Refuse a plan without a target, by the names of the options."""
+    if target["k"] is None and target["epsilon"] is None and target["central_epsilon"] is None:
+        raise pk.TargetError(
+            "Ask for k, for epsilon, or for a central epsilon, such as --k 20, --epsilon 2 or --central-epsilon 1; "
+            "of several the tightest binds."
+        )
+
+
 def design_options(workload: str = "2") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """--design and its options; the command gets them as ``design`` and ``options``.
 

@@ -62,7 +62,16 @@ def retention_blocks(
         blocks, spare = _nearest(units, split, _squared_ratio(blocks))
         if 1 <= spare <= SLACK:
             break
-    raise TargetError(f"The target is beyond reach for words of 64 bits. {target.reached([*fixed, *blocks])}")
+    raise TargetError(f"The target cannot be met: {_why(limit, fixed)}. {target.reached([*fixed, *blocks])}")
+
+
+def _why(limit: Fraction, fixed: Sequence[Block]) -> str:
+    """Why 64 bits cannot express a budget: it is almost nothing, or too much."""
+    if limit > 2:
+        return "it asks for less randomness than random numbers of 64 bits can have"
+    if fixed:
+        return "the given matrices leave so little that the other attributes would say nothing about anybody"
+    return "with a k so near the number of records, or an epsilon so near 0, rows would say nothing about anybody"
 
 
 def _nearest(units: Sequence[Unit], split: Split, limit: Fraction) -> tuple[list[Retention], Fraction]:

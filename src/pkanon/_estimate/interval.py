@@ -45,7 +45,9 @@ _STEPS = 14
 def normal_quantile(level: float) -> float:
     """z with ``level`` of a normal distribution between -z and z."""
     if not (isinstance(level, (int, float)) and level > 0 and (1 + level) / 2 < 1):
-        raise InputError(f"A confidence level lies between 0 and 1, such as 0.95; it cannot be {level}.")
+        percent = isinstance(level, (int, float)) and 1 < level < 100
+        hint = f" Did you mean {level / 100:g}?" if percent else ""
+        raise InputError(f"A confidence level lies between 0 and 1, such as 0.95; it cannot be {level}.{hint}")
     return NormalDist().inv_cdf((1 + level) / 2)
 
 

@@ -137,6 +137,10 @@ def read_folder(path: str | Path) -> tuple[Path, Plan, Certificate]:
         return _open_folder(place)
     if place.suffix == ".parquet" and place.is_file():
         return _open_parquet(place)
+    if not place.exists():
+        raise InputError(
+            f"{path} is not a release: it does not exist. Give the folder of a release, or its Parquet file."
+        )
     raise InputError(f"{path} is not a release: give its folder, or the Parquet file inside.")
 
 

@@ -1,0 +1,48 @@
+"""Schemas and plans from the files that were typed. A file of another kind is refused by what it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pkanon as pk
+
+_TABLES = (".csv", ".tsv", ".tab", ".gz", ".parquet", ".pq")
+
+
+def read_schema(path: str) -> pk.Schema:
+    """The schema in a file."""
+    if is_table(path):
+        raise pk.InputError(f"{path} is a table, not a schema; pkanon schema {path} drafts a schema from it.")
+    if path.endswith(".json") or Path(path).is_dir():
+        raise pk.InputError(f"{path} is not a schema; pkanon explain explains a plan or a release.")
+    return pk.read_schema(path)
+
+
+def read_plan(path: str) -> pk.Plan:
+    """The plan in a file."""
+    if is_table(path):
+        raise pk.InputError(f"{path} is a table, not a plan; pkanon plan makes a plan from a schema.")
+    if path.endswith(".toml"):
+        raise pk.InputError(f"{path} is a schema, not a plan; pkanon plan {path} makes a plan from it.")
+    if Path(path).is_dir():
+        raise pk.InputError(f"{path} is a folder, not a plan; the plan of a release is {Path(path, 'plan.json')}.")
+    return pk.read_plan(path)
+
+
+def read_plan_or_release(path: str) -> tuple[pk.Plan, tuple[str, ...]]:
+    """The plan in a file or of a release, and what takes its guarantee away.
+
+    A release with fewer rows than were planned gives its plan for the rows it has: its k is lower.
+    """
+    if not Path(path).is_dir() and not path.endswith(".parquet"):
+        plan = read_plan(path)
+        return plan, tuple(plan.void_reasons)
+    release = pk.open_release(path)
+    fewest = min(release.rows, release.plan.records)
+    return replace(release.plan, records=fewest), release.certificate.void
+
+
+def is_table(path: str) -> bool:
+    """Whether a path is a file with the ending of a table."""
+    return path.lower().endswith(_TABLES) and Path(path).is_file()
