@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 STANDS_ALONE = {"README.md"}
 """Pages whose fences are separate beginnings: each gets a folder of its own."""
-BRINGS_ITS_OWN = {"analysing.md", "tutorial.md"}
+BRINGS_ITS_OWN = {"analysing.md", "correct-it-yourself.md", "sql.md", "tutorial.md"}
 """Pages that make people.csv themselves."""
 SET_UP = {"git", "make", "pip", "."}
 """Commands that bring a reader to the point where pkanon can be run."""
