@@ -6,6 +6,7 @@ page belongs where. formulas.py draws the formulas, excerpts.py makes the search
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -62,10 +63,22 @@ def sidebar(docname: str) -> str:
     )
 
 
+def unbroken(title: str) -> str:
+    """A title in which no line ends within k-anonymity and its like."""
+    return re.sub(r"\b(P?k)-(?=\w)", "\\1\N{NON-BREAKING HYPHEN}", title)
+
+
 def setup(app: Any) -> None:
-    """Add the sidebar to its pages."""
+    """Add the sidebar to its pages, and keep words in titles together."""
+    from docutils import nodes  # here, so that the tests can read this file without Sphinx
 
     def add_sidebar(app: Any, docname: str, source: list[str]) -> None:
         source[0] += sidebar(docname)
 
+    def keep_words(app: Any, doctree: Any) -> None:
+        for title in doctree.findall(nodes.title):  # their anchors exist already
+            for text in list(title.findall(nodes.Text)):
+                text.parent.replace(text, nodes.Text(unbroken(text)))
+
     app.connect("source-read", add_sidebar)
+    app.connect("doctree-read", keep_words, priority=100)  # before the menu is made from the titles

@@ -48,6 +48,11 @@ def test_pages_enter_the_menu():
     assert conf.sidebar("why/theory") == ""
 
 
+def test_words_in_titles_stay_together():
+    assert conf.unbroken("Pk-anonymity and k-anonymisation") == "Pk\u2011anonymity and k\u2011anonymisation"
+    assert conf.unbroken("3. k - 1, plan-for-error and mark-up") == "3. k - 1, plan-for-error and mark-up"
+
+
 def test_what_the_site_is_made_with_is_pinned_without_addresses():
     lines = (ROOT / "requirements" / "docs.txt").read_text(encoding="utf-8").splitlines()
     pins = [line for line in lines if not line.startswith(("#", "-r "))]
