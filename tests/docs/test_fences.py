@@ -28,6 +28,7 @@ from pathlib import Path
 import pytest
 
 import pkanon as pk
+from pkanon._cli import VERBS, run
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -35,6 +36,8 @@ STANDS_ALONE = {"README.md"}
 """Pages whose fences are separate beginnings: each gets a folder of its own."""
 BRINGS_ITS_OWN = {"analysing.md", "correct-it-yourself.md", "sql.md", "tutorial.md"}
 """Pages that make people.csv themselves."""
+FRESH = {"cli.md"}
+"""Pages whose commands run as processes of their own, each with everything still to import. Elsewhere they run in this one."""
 SET_UP = {"git", "make", "pip", "."}
 """Commands that bring a reader to the point where pkanon can be run."""
 MOST_NOT_RUN = 4
@@ -143,7 +146,7 @@ class Runner:
                 code, printed = 0, "  ".join(sorted(os.listdir(*arguments)))
             else:
                 assert program == "pkanon", f"{fence}: {program} is not run"
-                code, printed = _pkanon(arguments)
+                code, printed = _pkanon(arguments, fresh=fence.page in FRESH)
             assert code == wanted, f"{fence}: {command}: exit code {code}\n{printed}"
             assert not output or shown(output, printed), f"{fence}: {command}: printed was\n{printed}"
 
@@ -171,7 +174,11 @@ class Runner:
         pass
 
 
-def _pkanon(arguments):
+def _pkanon(arguments, *, fresh):
+    if not fresh:
+        with io.StringIO() as printed, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            code = run(arguments)
+            return code, printed.getvalue()
     done = subprocess.run(
         [sys.executable, "-m", "pkanon", *arguments],
         stdout=subprocess.PIPE,
@@ -222,6 +229,22 @@ def test_a_page_runs(page, tmp_path, monkeypatch):
         runner = Runner()
         for fence in story:
             runner.run(fence)
+
+
+def test_every_verb_runs_in_a_process_of_its_own():
+    """On a page of FRESH; or else its help must come."""
+    seen = {
+        shlex.split(command)[1]
+        for page in PAGES
+        if page.name in FRESH
+        for fence in fences(page.name, page.read_text(encoding="utf-8"))
+        if fence.language == "console" and "no-run" not in fence.options
+        for command, _ in commands(fence.text)
+    }
+    assert "release" in seen
+    for verb in VERBS.keys() - seen:
+        code, printed = _pkanon([verb, "--help"], fresh=True)
+        assert (code, printed.split()[:3]) == (0, ["Usage:", "pkanon", verb])
 
 
 def test_few_fences_are_not_run():
