@@ -37,7 +37,7 @@ STANDS_ALONE = {"README.md"}
 BRINGS_ITS_OWN = {"analysing.md", "correct-it-yourself.md", "sql.md", "tutorial.md"}
 """Pages that make people.csv themselves."""
 FRESH = {"cli.md"}
-"""Pages whose commands run as processes of their own, each with everything still to import. Elsewhere they run in this one."""
+"""Pages on which the first command of each verb is a process of its own, with everything to import; others run in this one."""
 SET_UP = {"git", "make", "pip", "."}
 """Commands that bring a reader to the point where pkanon can be run."""
 MOST_NOT_RUN = 4
@@ -117,6 +117,7 @@ class Runner:
     def __init__(self):
         self.namespace = {"__name__": "__page__"}
         self.printed = None
+        self.started = set()
 
     def run(self, fence):
         if "no-run" in fence.options:
@@ -146,7 +147,9 @@ class Runner:
                 code, printed = 0, "  ".join(sorted(os.listdir(*arguments)))
             else:
                 assert program == "pkanon", f"{fence}: {program} is not run"
-                code, printed = _pkanon(arguments, fresh=fence.page in FRESH)
+                fresh = fence.page in FRESH and arguments[0] not in self.started
+                self.started.add(arguments[0])
+                code, printed = _pkanon(arguments, fresh=fresh)
             assert code == wanted, f"{fence}: {command}: exit code {code}\n{printed}"
             assert not output or shown(output, printed), f"{fence}: {command}: printed was\n{printed}"
 
