@@ -34,7 +34,12 @@ def total_error(plan: pk.Plan, table: Table) -> float:
 
 
 def objective(plan: pk.Plan, tables: Workload) -> float:
-    return sum(weight * total_error(plan, table) for table, weight in tables.items())
+    return weighted({table: total_error(plan, table) for table in tables}, tables)
+
+
+def weighted(errors: Mapping[Table, float], tables: Workload) -> float:
+    """The sum over the tables of a workload, each with its weight."""
+    return sum(weight * errors[table] for table, weight in tables.items())
 
 
 SCHEMAS = {
@@ -60,6 +65,11 @@ TARGETS: list[dict[str, Any]] = [
 RECORDS = 100_000
 
 
-def least_gain(plan: pk.Plan, paper: pk.Plan, tables: Iterable[Table]) -> tuple[float, Table]:
+def l1_errors(plan: pk.Plan, tables: Iterable[Table]) -> dict[Table, float]:
+    """The predicted L1 error of each table."""
+    return {table: plan.predict(*table).l1 for table in tables}
+
+
+def least_gain(plan: pk.Plan, paper: Mapping[Table, float]) -> tuple[float, Table]:
     """The smallest factor by which the paper's predicted L1 error is larger, and its table."""
-    return min((paper.predict(*t).l1 / plan.predict(*t).l1, t) for t in tables)
+    return min((error / plan.predict(*table).l1, table) for table, error in paper.items())

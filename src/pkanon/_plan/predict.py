@@ -63,6 +63,9 @@ def predict(blocks: Sequence[Block], records: int, attributes: Sequence[str]) ->
         raise InputError("A table names each attribute once.")
     factor, cells, exact = 1.0, 1, True
     for block in blocks:
+        inside = [name for name in block.attributes if name in attributes]
+        if not inside:
+            continue
         for unit in block.units:
             own = [name for name in unit.attributes if name in attributes]
             cells *= (
@@ -70,7 +73,6 @@ def predict(blocks: Sequence[Block], records: int, attributes: Sequence[str]) ->
                 if own and unit.forbid
                 else math.prod(unit.sizes[unit.attributes.index(name)] for name in own)
             )
-        inside = [name for name in block.attributes if name in attributes]
         factor *= block.error_factor(inside)
         exact = exact and block.error_is_exact(inside)
     total = records * (factor - 1)
