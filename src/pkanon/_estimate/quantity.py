@@ -92,7 +92,7 @@ class Quantity:
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """(low, high) at the confidence ``level``.
 
-        Of counts, sums and shares it is honest in sparse tables too; else it is z standard errors on its scale.
+        Of counts and shares it is honest in sparse tables too; else it is z standard errors on its scale.
         """
         reach = normal_quantile(level) * self.standard_error
         if self.scale == "plain":

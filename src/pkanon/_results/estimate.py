@@ -44,7 +44,7 @@ class Estimate(Reconstruction, Tabular):
     """A cross-tabulation reconstructed from a release: counts, errors and intervals, one axis per attribute.
 
     A condition maps attributes to the value, or the list of values, that counts: ``{"sex": "F", "rooms": [1, 2]}``;
-    None is the missing value. Intervals of counts, sums and shares are honest in sparse tables too. The same number has
+    None is the missing value. Intervals of counts and shares are honest in sparse tables too. The same number has
     the same error and interval as a cell, by :meth:`count`, as a share and in SQL.
 
     Attributes
