@@ -318,6 +318,8 @@ class Grouped:
     def _pairs(self, of: Callable[[int, int], Counts]) -> Counts:
         """A symmetric matrix per group, from one array over groups per pair of functions."""
         functions = len(self.weights)
+        if functions == 1:
+            return of(0, 0)[:, None, None]
         rows = [[of(j, k) for k in range(j + 1)] for j in range(functions)]
         return np.stack(
             [np.stack([rows[max(j, k)][min(j, k)] for k in range(functions)], 1) for j in range(functions)], 1

@@ -17,6 +17,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,17 @@ class Basis:
     def _unbiased(self) -> Counts:
         return self._grouped.each(self.table.unbiased) if self.table.confined else self._values
 
+    def reduced(self, number: Derived) -> _Reduced:
+        """A linear number on the smallest table that determines it."""
+        if number not in self._reductions:
+            self._reductions[number] = _Reduced.of(self.table, self.linear(number.slopes))
+        return self._reductions[number]
+
+    @cached_property
+    def _reductions(self) -> WeakKeyDictionary[Derived, _Reduced]:
+        """Numbers that were reduced before: an error and an interval ask for the same."""
+        return WeakKeyDictionary()
+
     def linearised(self, slopes: Counts) -> Grouped:
         """Each number to first order, as one function in its group."""
         return replace(self._grouped, slopes=slopes)
@@ -95,7 +107,7 @@ def standard_errors(basis: Basis, number: Derived) -> Counts:
     if len(basis.shown) == 0:
         return np.zeros(0)
     if number.linear:
-        return _Reduced.of(basis.table, basis.linear(number.slopes)).errors
+        return basis.reduced(number).errors
     variance, _ = variances(basis.table, basis.linearised(number.slopes))
     return np.where(np.isfinite(number.unbiased), np.sqrt(variance), np.nan)
 
@@ -105,9 +117,7 @@ def intervals(basis: Basis, number: Derived, errors: Counts, level: float) -> tu
     if len(basis.shown) == 0:
         return np.zeros(0), np.zeros(0)
     if number.linear:
-        low, high = (
-            limit + number.offset for limit in _Reduced.of(basis.table, basis.linear(number.slopes)).limits(level)
-        )
+        low, high = (limit + number.offset for limit in basis.reduced(number).limits(level))
     else:
         low, high = wald(number.unbiased, errors, level)
         shares = _limits_of_share(basis, number, level)
@@ -126,7 +136,7 @@ def _limits_of_share(basis: Basis, number: Derived, level: float) -> tuple[Count
     if not are_shares.any():
         return None
     scale = np.where(are_shares, factors, 1.0)
-    part, group = (_Reduced.of(basis.table, function) for function in (above, below))
+    part, group = basis.reduced(number.above), basis.reduced(number.below)
     ends = [limit / scale for limit in part.limits(level)]
     shares = share_limits(
         basis.table,
@@ -231,6 +241,8 @@ class _Reduced:
     def errors(self) -> Counts:
         """Standard errors."""
         several = self.cell < 0
+        if several.all():  # no need of the errors of all cells
+            return np.sqrt(variances(self.table, self._several)[0])
         result = self.table.standard_errors.ravel()[self.cell] * np.abs(self.factor)
         if several.any():
             result[several] = np.sqrt(variances(self.table, self._several)[0])
@@ -244,6 +256,8 @@ class _Reduced:
     def limits(self, level: float) -> tuple[Counts, Counts]:
         """(low, high) around the unbiased value; within the possible range if the method keeps its table there."""
         several = self.cell < 0
+        if several.all():
+            return function_limits(self.table, self._several, self.errors, level)
         low, high = (limit.ravel()[self.cell] * self.factor for limit in self.table.cell_limits(level))
         low, high = np.minimum(low, high), np.maximum(low, high)
         if several.any():
