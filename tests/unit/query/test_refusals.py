@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import pkanon as pk
-from pkanon._results.sql import conditions, evaluate
+from pkanon._results.sql import evaluate, logic
 
 REFUSED = [
     # rows instead of groups
@@ -201,10 +201,10 @@ def test_a_logic_of_two_values_would_be_seen(where, truth, monkeypatch):
     assert truth.kept.query(sql).frame["count"].item() == pytest.approx(expected)
 
     def two_values(leaf, attribute):
-        met = conditions.truth_of_codes(leaf, attribute).true
+        met = logic.truth_of_codes(leaf, attribute).true
         if where == "children <> 2":  # the comparison itself has the missing value on the wrong side
             met = met | (np.arange(attribute.size) == attribute.missing_code)
-        return conditions.Truth(met, ~met)
+        return logic.Truth(met, ~met)
 
     monkeypatch.setattr(evaluate, "truth_of_codes", two_values)
     assert truth.kept.query(sql).frame["count"].item() > expected + 1

@@ -19,7 +19,6 @@ from ..._errors import InputError
 from ..._estimate import Basis, Derived, is_numeric, representative
 from ..._schema import Attribute
 from ..estimate import Estimate
-from .conditions import Truth, truth, truth_of_codes
 from .language import (
     Aggregate,
     Arithmetic,
@@ -33,6 +32,7 @@ from .language import (
     Query,
     aggregates,
 )
+from .logic import Truth, truth, truth_of_codes
 
 _HOLDS = {
     "=": np.equal,

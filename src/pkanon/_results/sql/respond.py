@@ -16,9 +16,9 @@ from ..._schema import Attribute, Schema
 from ..columns import Columns
 from ..estimate import Estimate
 from .answer import Answer
-from .conditions import is_binned, orders_unlisted, truth_of_codes
 from .evaluate import Evaluation, check_numeric
 from .language import Aggregate, Case, Condition, Expression, Measured, NotMeasured, Query, aggregates, leaves
+from .logic import is_binned, orders_unlisted, truth_of_codes
 from .statement import read
 
 
