@@ -1,4 +1,4 @@
-"""SQL on a release, answered by reconstruction: every number unbiased, with its standard error.
+"""SQL on a release, answered by reconstruction: every number corrected, with its standard error.
 
 language.py     everything a query can say, as records
 statement.py    a text to these records;  select.py  the clauses of a SELECT;  expressions.py  their parts
