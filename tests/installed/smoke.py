@@ -71,7 +71,7 @@ def check_the_files() -> None:
 
 
 def check_the_modules() -> None:
-    """Every module loads, or is one for charts."""
+    """Every module loads, but for charts, and for the readers of SQL that need the parser."""
     folder, failed = Path(pk.__file__).parent, []
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parent).with_suffix("").parts
@@ -81,7 +81,8 @@ def check_the_modules() -> None:
         try:
             importlib.import_module(name)
         except ImportError as error:
-            failed.append(f"{name}: {error}")
+            if not ("sql" in parts and error.name == "sqlglot"):
+                failed.append(f"{name}: {error}")
     assert not failed, failed
     assert len({module.name for module in pkgutil.iter_modules(pk.__path__)}) > 10
 
