@@ -245,7 +245,7 @@ class Reconstruction:
         return shares(self, given, level)
 
     def marginal(self, *names: str) -> Self:
-        """The table of some of its attributes, added up over the others."""
+        """The table of the attributes ``names``, added up over the others."""
         if names not in self._marginals:
             self._marginals[names] = self._marginal(names)
         return self._marginals[names]

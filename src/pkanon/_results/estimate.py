@@ -109,9 +109,8 @@ class Estimate(Reconstruction, Tabular):
         """
         return super().shares(given, self._level(level))
 
-    def marginal(self, *names: str) -> Self:
-        """The table of the attributes ``names``, added up over the others."""
-        return replace(super().marginal(*names), level=self.level)
+    def _marginal(self, names: tuple[str, ...]) -> Self:
+        return replace(super()._marginal(names), level=self.level)
 
     def proportions(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Counts as shares of all people."""
