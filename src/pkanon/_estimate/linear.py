@@ -266,7 +266,9 @@ class Grouped:
     def _split(self) -> tuple[Channel, Channel | None]:
         """The channels of the groups and of the rest."""
         rest = self.channel.names[len(self.groups) :]
-        return Channel(self.channel.blocks, self.groups), Channel(self.channel.blocks, rest) if rest else None
+        if not rest:
+            return self.channel, None
+        return Channel(self.channel.blocks, self.groups), Channel(self.channel.blocks, rest)
 
     def _arranged(self, released: Counts) -> Counts:
         """Released counts as a matrix: groups by rest, extra axes included."""
