@@ -5,7 +5,7 @@ cell, a count, a share and the answer to a query agree if they are the same numb
 
     a count of people, times any factor          honest also where few rows decide it (interval.py)
     a share: part of a group, over the group     from the intervals of both (MOVER)
-    anything else                                plus or minus z standard errors
+    anything else                                plus or minus z standard errors; of sums steadied where rows are scarce
 
 A function that does not vary along some attributes is taken from the smaller table without them. A function that picks a
 single cell has the error and the interval of that cell.
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from .._blocks import Counts
 from .delta import Derived
-from .interval import holding, honest, ratio, wald
+from .interval import SCARCE, holding, honest, ratio, wald
 from .linear import Grouped, Listed
 from .variance import group_covariance, variances
 
@@ -274,7 +274,7 @@ def function_limits(table: Reconstruction, function: Grouped, errors: Counts, le
     values = function.values(table.unbiased)
     factors = function.factors()
     counts = np.flatnonzero(~np.isnan(factors))
-    low, high = wald(values, errors, level)
+    low, high = wald(values, _steadied(table, function, errors, np.isnan(factors)), level)
     if len(counts) == 0:
         return low, high
     counting = replace(function, shown=function.shown[counts], weights=((function.weights[0] != 0).astype(float),))
@@ -286,6 +286,22 @@ def function_limits(table: Reconstruction, function: Grouped, errors: Counts, le
     ends = [(np.clip(limit, 0.0, table.total) if table.confined else limit) * scale for limit in limits]
     low[counts], high[counts] = np.minimum(*ends), np.maximum(*ends)
     return low, high
+
+
+def _steadied(table: Reconstruction, function: Grouped, errors: Counts, sums: NDArray[np.bool_]) -> Counts:
+    """Standard errors of sums for their limits: where few rows estimate them, with the variance of the nearest table if larger."""
+    places = np.flatnonzero(sums)
+    if table.weighted or table.total == 0 or len(places) == 0:
+        return errors
+    part = replace(function, shown=function.shown[places])
+    people = table.channel.collapse(table.nearest_whole)
+    known = part.values(people) ** 2 / table.total if table.about == "population" else part.squares(people)
+    variance = np.maximum(part.products(table.expected)[0] - known, 0.0)
+    rows = replace(part, weights=((part.weights[0] != 0).astype(float),)).values(table.channel.collapse(table.expected))
+    own = errors[places]
+    result = errors.copy()
+    result[places] = np.where(rows < SCARCE, np.sqrt(np.maximum(own**2 + variance, 2 * own**2) / 2), own)
+    return result
 
 
 def _count_limits(
