@@ -78,6 +78,9 @@ PLANS = {
         ),
         2**53,
     ),
+    "confirmed": pk.plan(
+        pk.Schema([pk.Attribute("a", ["x", "y"])], confirmed_by="J. Doe", row_is="one person"), records=9, epsilon=1
+    ),
     "hidden count": pk.plan(
         pk.Schema([pk.Attribute("a", ["x", "y"])]), records=1, epsilon=3, hide_count=Fraction(1, 3)
     ),
@@ -278,7 +281,7 @@ def kind_of_place(path):
 def damage():
     """Places of a kind, with the plan they are in: ``blocks.*.width`` -> [(plan, path), ...]."""
     found = {}
-    for name in ("rich", "joint"):
+    for name in ("rich", "joint", "confirmed"):
         data = json.loads(json.dumps(PLANS[name].to_json()))
         for path in places(data):
             if "approx" not in path:

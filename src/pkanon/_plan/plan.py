@@ -36,6 +36,10 @@ LARGEST_RECORDS = 2**53
 """Record counts are written as JSON numbers, which other languages read as doubles."""
 
 
+_STATEMENTS = ("confirmed_by", "row_is")
+"""What a person said about the schema; written only if it was said."""
+
+
 @dataclass(frozen=True)
 class CountNoise:
     """Hide the record count: the released count is off by a two-sided geometric draw (docs/why/theory.md 10).
@@ -101,7 +105,9 @@ class Plan:
     count_noise: CountNoise | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", Schema(self.schema.attributes, drafted=self.schema.drafted))
+        given = self.schema
+        schema = Schema(given.attributes, drafted=given.drafted, confirmed_by=given.confirmed_by, row_is=given.row_is)
+        object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "blocks", tuple(self.blocks))
         if type(self.records) is not int or not 1 <= self.records <= LARGEST_RECORDS:
             raise PlanError(f"records = {self.records}: a plan is for 1 to 2^53 records.")
@@ -241,6 +247,9 @@ class Plan:
         }
         if self.schema.drafted:
             data["domains"] = "drafted"
+        for key in _STATEMENTS:
+            if (text := getattr(self.schema, key)) is not None:
+                data[key] = text
         return data
 
     @classmethod
@@ -261,12 +270,17 @@ class Plan:
     def _from_json(cls, data: Mapping[str, Any]) -> Plan:
         if data.get("format") != FORMAT:
             raise PlanError(f"The plan has the format {data.get('format')!r}; this version reads '{FORMAT}' only.")
-        known = {"format", "records", "count_noise", "asked", "attributes", "units", "blocks", "domains"}
+        known = {"format", "records", "count_noise", "asked", "attributes", "units", "blocks", "domains", *_STATEMENTS}
         if unknown := sorted(set(data) - known):
             raise PlanError(f"The plan has the unknown key '{unknown[0]}'; a newer version of pkanon may have made it.")
         if data.get("domains", "drafted") != "drafted":
             raise PlanError("The plan is damaged: 'domains' can only say \"drafted\".")
-        schema = Schema([Attribute.from_json(item) for item in data["attributes"]], drafted="domains" in data)
+        schema = Schema(
+            [Attribute.from_json(item) for item in data["attributes"]],
+            drafted="domains" in data,
+            confirmed_by=data.get("confirmed_by"),
+            row_is=data.get("row_is"),
+        )
         units = [_unit(item, schema) for item in data["units"]]
         noise = data["count_noise"]
         asked = Asked.from_json(data["asked"], schema.names)

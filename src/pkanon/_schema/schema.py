@@ -2,7 +2,8 @@
 
 The schema is public and is written before any data is seen. A schema drafted from data says so
 (``drafted``) until somebody has confirmed that its domains are public knowledge (docs/why/theory.md 1).
-Until then no release made with it may claim a guarantee.
+Until then no release made with it may claim a guarantee. ``confirmed_by`` and ``row_is`` are a person's
+statements: who confirmed, and what one row stands for. They are repeated, never checked.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from .._files import digest
 from .attribute import Attribute
 from .domain import Value
 from .unit import Unit
+
+LONGEST_STATEMENT = 200
 
 
 @dataclass(frozen=True, init=False)
@@ -77,6 +80,10 @@ class Schema:
         Attributes that are randomised together; each :class:`Bundle` becomes one unit.
     drafted
         Whether the values were read off the data; no release may then claim a guarantee.
+    confirmed_by
+        Who confirmed that the values are public knowledge; one line. Refused for a drafted schema.
+    row_is
+        What one row stands for, such as "one person"; one line.
 
     Examples
     --------
@@ -89,13 +96,28 @@ class Schema:
     attributes: tuple[Attribute, ...]
     bundles: tuple[Bundle, ...]
     drafted: bool
+    confirmed_by: str | None
+    row_is: str | None
 
     def __init__(
-        self, attributes: Iterable[Attribute], bundles: Iterable[Bundle] = (), *, drafted: bool = False
+        self,
+        attributes: Iterable[Attribute],
+        bundles: Iterable[Bundle] = (),
+        *,
+        drafted: bool = False,
+        confirmed_by: str | None = None,
+        row_is: str | None = None,
     ) -> None:
         object.__setattr__(self, "attributes", tuple(attributes))
         object.__setattr__(self, "bundles", tuple(bundles))
         object.__setattr__(self, "drafted", bool(drafted))
+        object.__setattr__(self, "confirmed_by", _statement("confirmed_by", confirmed_by))
+        object.__setattr__(self, "row_is", _statement("row_is", row_is))
+        if self.drafted and self.confirmed_by is not None:
+            raise SchemaError(
+                "The schema names who confirmed it and still says that it is drafted; "
+                'change domains to "confirmed", or remove confirmed_by.'
+            )
         names = self.names
         if len(set(names)) != len(names):
             twice = next(name for i, name in enumerate(names) if name in names[:i])
@@ -178,7 +200,10 @@ class Schema:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over attributes and units: two schemas with one digest number every row alike."""
+        """SHA-256 over attributes and units: two schemas with one digest number every row alike.
+
+        Who confirmed them and what a row is are not part of it.
+        """
         return digest(
             {"attributes": self.to_json(), "units": [unit.to_json() for unit in self.units], "drafted": self.drafted}
         )
@@ -188,3 +213,12 @@ class Schema:
         from .toml import dump
 
         return dump(self)
+
+
+def _statement(key: str, text: str | None) -> str | None:
+    """What a person says about the table: a text on one line, or nothing."""
+    if text is None:
+        return None
+    if not isinstance(text, str) or not text.strip() or not text.isprintable() or len(text) > LONGEST_STATEMENT:
+        raise SchemaError(f"{key} must be a text on one line, of 1 to {LONGEST_STATEMENT} characters.")
+    return text

@@ -1,5 +1,7 @@
 """schema.toml in and out.
 
+    confirmed_by = "J. Doe, 2 May: values as in the questionnaire"
+    row_is = "one person"
     [attributes.age]
     type = "integer"                              # text | integer | number | boolean | date
     bins = { start = 0, stop = 90, width = 5 }    # [a, b); or edges = [...], labels = [...]
@@ -18,7 +20,8 @@
     forbid = [{ age = ["0-4", "5-9"], education = ["degree"] }]
 
 A drafted schema starts with ``domains = "drafted"``; ``domains = "confirmed"`` (or no such line)
-says that its values are public knowledge. Unknown keys are refused, never skipped.
+says that its values are public knowledge, and ``confirmed_by`` says who confirmed it. Unknown keys are
+refused, never skipped.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from .attribute import Attribute
 from .domain import Bins, Listed, Range, equal_width
 from .schema import Bundle, Schema
 
-_TOP = ("domains", "attributes", "bundles")
+_TOP = ("domains", "confirmed_by", "row_is", "attributes", "bundles")
 _ATTRIBUTE = ("type", "role", "values", "bins", "open", "range", "missing", "missing_values", "other")
 _BINS = ("start", "stop", "width", "edges", "labels")
 _BUNDLE = ("attributes", "forbid")
@@ -91,7 +94,13 @@ def parse(text: str, source: str = "the schema") -> Schema:
     for bundle in listed:
         _known(bundle, _BUNDLE, "[[bundles]]")
         bundles.append(Bundle(_list(bundle, "attributes", "[[bundles]]"), _list(bundle, "forbid", "[[bundles]]", [])))
-    return Schema(attributes, bundles, drafted=domains == "drafted")
+    return Schema(
+        attributes,
+        bundles,
+        drafted=domains == "drafted",
+        confirmed_by=data.get("confirmed_by"),
+        row_is=data.get("row_is"),
+    )
 
 
 def _attribute(name: str, table: Any) -> Attribute:
@@ -144,6 +153,9 @@ def dump(schema: Schema) -> str:
     import tomli_w
 
     data: dict[str, Any] = {"domains": "drafted"} if schema.drafted else {}
+    for key, text in (("confirmed_by", schema.confirmed_by), ("row_is", schema.row_is)):
+        if text is not None:
+            data[key] = text
     data["attributes"] = {attribute.name: _table(attribute) for attribute in schema.attributes}
     if schema.bundles:
         data["bundles"] = [

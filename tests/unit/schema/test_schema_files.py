@@ -126,3 +126,44 @@ def test_the_limits_of_bins(open_end, limits):
     assert len(limits) == len(bins)
     closed = [(-9 if low is None else low, 99 if high is None else high) for low, high in limits]
     assert bins.limits(-9, 99) == closed
+
+
+BY, ROW = "J. Doe, 2 May: values as in the questionnaire", "one person"
+STATEMENTS = f'confirmed_by = "{BY}"\nrow_is = "{ROW}"\n'
+
+
+def test_a_schema_says_who_confirmed_it_and_what_a_row_is():
+    schema, silent = parse(STATEMENTS + EVERYTHING), parse(EVERYTHING)
+    assert (schema.confirmed_by, schema.row_is) == (BY, ROW)
+    assert (silent.confirmed_by, silent.row_is) == (None, None)
+    assert parse(schema.to_toml()) == schema
+    assert schema.digest == silent.digest  # they number rows alike
+
+
+def test_a_draft_is_confirmed_by_nobody():
+    with pytest.raises(pk.SchemaError, match="still says that it is drafted"):
+        parse('domains = "drafted"\n' + STATEMENTS + EVERYTHING)
+    assert parse('domains = "drafted"\nrow_is = "one person"\n' + EVERYTHING).row_is == ROW
+
+
+@pytest.mark.parametrize("key", ["confirmed_by", "row_is"])
+@pytest.mark.parametrize("text", ["", "  ", "two\nlines", "a\u2028b", "bell\a", "x" * 201, 3, True, ["x"]])
+def test_statements_are_texts_on_one_line(key, text):
+    with pytest.raises(pk.SchemaError, match=f"{key} must be a text on one line"):
+        pk.Schema([pk.Attribute("sex", ["F", "M"])], **{key: text})
+
+
+def test_plans_keep_what_is_said_about_a_schema(tmp_path):
+    schema = parse(STATEMENTS + EVERYTHING)
+    plan = pk.plan(schema, records=1_000, k=2)
+    assert (plan.schema.confirmed_by, plan.schema.row_is) == (BY, ROW)
+    plan.save(tmp_path / "plan.json")
+    again = pk.read_plan(tmp_path / "plan.json")
+    assert again == plan
+    assert again.schema.confirmed_by == BY
+    silent = pk.plan(parse(EVERYTHING), records=1_000, k=2).to_json()
+    assert plan.to_json() == silent | {"confirmed_by": BY, "row_is": ROW}
+    with pytest.raises(pk.SchemaError, match="drafted"):
+        pk.Plan.from_json(plan.to_json() | {"domains": "drafted"})
+    with pytest.raises(pk.PlanError, match="damaged"):
+        pk.Plan.from_json(silent | {"row_is": None})
