@@ -97,6 +97,25 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
+def parse_json(text: str) -> Any:
+    """The value of a JSON text; a ValueError if it has none, or if a key is given twice.
+
+    A key given twice would be read one way here and another way elsewhere.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except RecursionError:
+        pass
+    raise ValueError("the JSON text is nested too deeply")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        raise ValueError("a key is given twice")
+    return data
+
+
 def canonical(value: Any) -> bytes:
     """The UTF-8 JSON text of ``value`` with sorted keys and no spaces."""
     _refuse_floats(value)

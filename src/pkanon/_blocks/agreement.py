@@ -193,6 +193,11 @@ class Agreement(Block):
     def _spectrum(self) -> NDArray[np.float64]:
         return np.array([float(value) for value in self.eigenvalues])
 
+    @property
+    def unchanged(self) -> tuple[Fraction, Fraction]:
+        share = Fraction(self.sets[-1], 2**self.width)  # every other value is a different one
+        return share, share
+
     def describe(self) -> str:
         shares = [
             100 * sum(self.sets[m] for m in range(len(self.sets)) if m >> bit & 1) / 2**self.width

@@ -75,6 +75,11 @@ class Block(ABC):
         """AR exactly (docs/why/theory.md 2)."""
 
     @property
+    @abstractmethod
+    def unchanged(self) -> tuple[Fraction, Fraction]:
+        """The probability that all values of a row stay as they were: the lowest and the highest over all rows."""
+
+    @property
     def data_dependent(self) -> bool:
         """Whether the mechanism was computed from the private table, which voids every guarantee."""
         return False

@@ -196,6 +196,11 @@ class Matrix(Block):
         # 2^64 does not fit; such a row is zero elsewhere, and only that decides its ratios
         return np.array([[min(entry, 2**64 - 1) for entry in row] for row in self.rows], np.uint64)
 
+    @property
+    def unchanged(self) -> tuple[Fraction, Fraction]:
+        stays = [row[value] for value, row in enumerate(self.rows)]
+        return Fraction(min(stays), 2**self.width), Fraction(max(stays), 2**self.width)
+
     def describe(self) -> str:
         together = " together" if len(self.attributes) > 1 else ""
         return f"{self._named}: randomised{together} with the published probabilities of a block of the kind '{self.kind}'."

@@ -104,6 +104,11 @@ class Retention(Block):
         ratio = self.epsilon_ratio
         return 1 / ratio**2 if ratio else Fraction(0)
 
+    @property
+    def unchanged(self) -> tuple[Fraction, Fraction]:
+        share = 1 - Fraction((self.unit.size - 1) * self.replace, 2**self.width)
+        return share, share
+
     def describe(self) -> str:
         together, what = (" together", "allowed combinations") if len(self.attributes) > 1 else ("", "values")
         return (

@@ -55,6 +55,8 @@ def command(file: str, tables: list[tuple[str, ...]], as_json: bool) -> None:
     say(f"Release of {release.rows:,} rows, made on {certificate.date} with {certificate.software}")
     _print_section("What was done", plan.steps)
     _print_section("What is promised", str(certificate).splitlines())
+    if certificate.assumptions:
+        _print_section("What the promise rests on", certificate.assumptions)
     _print_section("What the promise does not cover", certificate.outside)
     say()
     say(f"What the plan says about errors, for {plan.records:,} records")

@@ -59,11 +59,12 @@ def plan_as_json(plan: pk.Plan | str, tables: Tables) -> dict[str, Any]:
     if isinstance(plan, str):
         return {"refused": plan}
     predictions = [plan.predict(*table) for table in tables]
+    void = plan.void_reasons
     return {
-        "void": plan.void_reasons,
-        "k": plan.k,
-        "epsilon": _finite(plan.epsilon),
-        "epsilon_unbounded": None if plan.epsilon_unbounded is None else _finite(plan.epsilon_unbounded),
+        "void": void,
+        "k": None if void else plan.k,
+        "epsilon": None if void else plan.epsilon,
+        "epsilon_unbounded": None if void else plan.epsilon_unbounded,
         "rho": plan.rho,
         "digest": plan.digest,
         "predictions": [
@@ -93,19 +94,20 @@ def print_plan(designs: Designs, chosen: pk.Plan, tables: Tables) -> None:
     for line in chosen.explain().splitlines():
         say(line)
     delta = chosen.asked.delta
-    if delta is not None:
+    if delta is not None and not chosen.void_reasons:
         say(f"  As a whole, shuffled: {chosen.central(float(delta))}.")
 
 
 def print_designs(designs: Designs, chosen: pk.Plan, tables: Tables, *, promises: bool = True) -> None:
     """The table of all designs, how to read it, and what to know about the chosen one.
 
-    Without ``promises`` it leaves out k and epsilon: of a release its certificate states them, or states nothing.
+    Without ``promises`` it leaves out k and epsilon: of a release its certificate states them, or states nothing. A void plan
+    states none.
     """
     plans = {name: plan for name, plan in designs.items() if isinstance(plan, pk.Plan)}
     header = ["", *(f"{name} *" if plan is chosen and len(designs) > 1 else name for name, plan in plans.items())]
     rows = []
-    if promises:
+    if promises and not chosen.void_reasons:
         rows += [["k", *(plan.k_text for plan in plans.values())]]
         rows += [["epsilon", *(plan.epsilon_text for plan in plans.values())]]
     for attribute in chosen.schema.randomised:

@@ -4,15 +4,15 @@ plan.py     schema, units, blocks, record count; plan.json in and out;  asked.py
 privacy.py  k and epsilon, read from the integers of the blocks;  central/  the same for the shuffled release as a whole
 numbers.py  numbers as people write them, read exactly
 predict.py  the error of a cross-tabulation
-explain.py  what is done and promised, in sentences;  notebook.py  pieces of HTML for notebooks
+promises.py every sentence of what is promised, assumed, outside and void;  explain.py  what is done
+notebook.py  pieces of HTML for notebooks
 composition.py  several releases of one table
 """
 
 from . import notebook
 from .asked import Asked, Tables
-from .central import Central, central_epsilon, checked_delta
+from .central import Central, central_epsilon, checked_delta, default_delta
 from .composition import Composition, compose
-from .explain import promises, void_reasons
 from .numbers import Number, exact
 from .plan import LARGEST_RECORDS, CountNoise, Plan, parse_plan, read_plan
 from .predict import Prediction
@@ -29,6 +29,7 @@ from .privacy import (
     total_anonymity_ratio,
     total_epsilon_ratio,
 )
+from .promises import assumptions, outside, promises, void_reasons
 
 __all__ = [
     "LARGEST_RECORDS",
@@ -40,9 +41,11 @@ __all__ = [
     "Plan",
     "Prediction",
     "Tables",
+    "assumptions",
     "central_epsilon",
     "checked_delta",
     "compose",
+    "default_delta",
     "epsilon_of",
     "exact",
     "exact_k",
@@ -52,6 +55,7 @@ __all__ = [
     "k_of",
     "log_above",
     "notebook",
+    "outside",
     "parse_plan",
     "promises",
     "read_plan",

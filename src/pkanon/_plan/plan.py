@@ -25,8 +25,9 @@ from .._schema import Attribute, Schema, Unit
 from . import notebook
 from . import privacy as _privacy
 from .asked import Asked
-from .explain import explain, promises, steps, void_reasons
+from .explain import explain, steps
 from .predict import Prediction, predict
+from .promises import promises, void_reasons
 
 if TYPE_CHECKING:
     from .central import Central
@@ -186,6 +187,12 @@ class Plan:
         by_name = {name: block.rho(name) for block in self.blocks for name in block.attributes}
         return {attribute.name: by_name[attribute.name] for attribute in self.schema.randomised}
 
+    @cached_property
+    def unchanged(self) -> tuple[Fraction, Fraction]:
+        """The probability that a row is released just as it was given, exactly: the lowest and the highest over all rows."""
+        lows, highs = zip(*(block.unchanged for block in self.blocks))
+        return math.prod(lows, start=Fraction(1)), math.prod(highs, start=Fraction(1))
+
     @property
     def data_dependent(self) -> bool:
         """Whether any block was computed from the private table."""
@@ -217,12 +224,15 @@ class Plan:
     def central(self, delta: float | None = None) -> Central:
         """(epsilon, delta) of the shuffled release as a whole, from above, with a bound from below (docs/why/theory.md 9).
 
-        ``delta`` is 1/(10 records) by default; refused from 1/records on, and for a hidden record count.
+        ``delta`` is 1/(10 records) by default; refused from 1/records on, for a hidden record count, and for a plan that
+        promises nothing.
         """
         from .central import central
 
         if self.count_noise is not None:
             raise TargetError("A central epsilon is not computed for a hidden record count.")
+        if void := self.void_reasons:
+            raise TargetError(f"The plan promises nothing, so it has no central epsilon. {void[0]}")
         return central(self.blocks, self.records, delta)
 
     def explain(self) -> str:
@@ -300,8 +310,9 @@ class Plan:
         write_new(path, json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n")
 
     def __str__(self) -> str:
-        numbers = f"Plan for {self.records:,} records: k = {self.k_text}, epsilon = {self.epsilon_text}"
-        return f"{numbers} (void: it promises nothing as it stands)" if self.void_reasons else numbers
+        if self.void_reasons:
+            return f"Plan for {self.records:,} records: void, it promises nothing as it stands"
+        return f"Plan for {self.records:,} records: k = {self.k_text}, epsilon = {self.epsilon_text}"
 
     def __repr__(self) -> str:
         columns = len(self.schema.randomised)
@@ -313,13 +324,10 @@ class Plan:
     def _repr_html_(self) -> str:
         """What is promised, what takes the promise away first, and what is done to each column."""
         void = self.void_reasons
-        parts = [notebook.paragraph(str(self), strong=True)]
-        if void:
-            parts = [
-                notebook.paragraph("Void: this plan promises nothing as it stands.", strong=True),
-                notebook.bullets(void),
-                notebook.paragraph(f"A plan for {self.records:,} records. Without that it would promise:"),
-            ]
+        parts = [
+            notebook.paragraph(str(self), strong=True),
+            notebook.bullets(void or promises(self)),
+        ]
         rho = self.rho
         columns = [
             [
@@ -331,7 +339,6 @@ class Plan:
             for column in self.schema.attributes
         ]
         parts += [
-            notebook.bullets(promises(self)),
             notebook.table(["column", "role", "values", "rho"], columns, [True, True, False, False]),
             notebook.paragraph(
                 "rho: as if a value were kept with this probability and else replaced by a uniform draw."
@@ -391,17 +398,9 @@ def read_plan(path: str | Path) -> Plan:
 def parse_plan(text: str, source: str) -> Plan:
     """The plan in a JSON text; ``source`` is what errors call it."""
     try:
-        data = json.loads(text, object_pairs_hook=_unique)
-    except (ValueError, RecursionError):
+        data = _files.parse_json(text)
+    except ValueError:
         data = None
     if not isinstance(data, dict):
         raise PlanError(f"{source} is not a plan: it is not a valid JSON object with each key once.")
     return Plan.from_json(data)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A key given twice would be read one way here and another way elsewhere."""
-    data = dict(pairs)
-    if len(data) != len(pairs):
-        raise ValueError("a key is given twice")
-    return data

@@ -1,25 +1,42 @@
 """What a finished release may claim (docs/why/theory.md 9).
 
 k is stated for the rows actually released. Whatever voids the guarantee is listed, and then nothing
-is claimed. Numbers are written as texts, k rounded down and eps rounded up.
+is claimed. Numbers are written as texts, k rounded down and eps rounded up. ``certificate.schema.json``
+describes the file; a new version of the format gets a new file and a new name.
 """
 
 from __future__ import annotations
 
-import json
-import math
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from .. import __version__
-from .._errors import PlanError
-from .._plan import Asked, Plan, float_below, notebook, promises, round_down, round_up, void_reasons
+from .. import __version__, _files
+from .._errors import PlanError, TargetError
+from .._plan import (
+    Asked,
+    Central,
+    Plan,
+    assumptions,
+    central_epsilon,
+    default_delta,
+    exact,
+    float_below,
+    notebook,
+    outside,
+    promises,
+    round_down,
+    round_up,
+    void_reasons,
+)
+from .._schema import Codes, code_dtype
 
-FORMAT = "pkanon-certificate/1"
+FORMAT = "pkanon-certificate/2"
 DIGITS = 6
+SEEDED = "The rows were randomised from a seed: anyone who has it can undo the randomisation."
 
 
 @dataclass(frozen=True)
@@ -28,22 +45,32 @@ class Certificate:
 
     Attributes
     ----------
-    plan_digest
-        The digest of its plan.
-    rows
-        How many rows were released.
+    digests
+        SHA-256 of the ``plan``, of the attributes in it (``schema``), and of the released rows (``data``).
+    planned, rows
+        How many rows the plan was made for, and how many were released.
     asked
         The design and the targets as they were asked for.
-    k, epsilon
-        What is claimed; None when something in ``void`` takes the guarantee away.
+    k, k_planned
+        k for the rows released, and for the planned number; None when something in ``void`` takes the guarantee away.
+    epsilon
+        What is claimed of every row by itself; None like k.
     epsilon_unbounded
         eps when neighbours differ by one record more or less; None unless the count is hidden.
+    central
+        (epsilon, delta) of the shuffled release as a whole; None if it is not stated.
+    central_absent
+        Why no central epsilon is stated; None if one is, or if nothing is claimed.
+    confirmed_by, row_is
+        Who has confirmed that the declared values are public, and what a row is, as the schema says; None if it does not.
     statement
         The claim in sentences.
+    assumptions
+        What the claim rests on and the files cannot show, a sentence or two each.
     void
         What takes the guarantee away, a sentence each; empty if nothing does.
     outside
-        What is outside of any claim, a sentence each.
+        What is outside of any claim, a sentence or two each.
     date, software
         When and with what the release was made.
     without_passed
@@ -61,13 +88,20 @@ class Certificate:
     'void, it claims nothing'
     """
 
-    plan_digest: str
+    digests: Mapping[str, str]
+    planned: int
     rows: int
     asked: Asked
     k: float | None
+    k_planned: float | None
     epsilon: float | None
     epsilon_unbounded: float | None
+    central: Central | None
+    central_absent: str | None
+    confirmed_by: str | None
+    row_is: str | None
     statement: tuple[str, ...]
+    assumptions: tuple[str, ...]
     void: tuple[str, ...]
     outside: tuple[str, ...]
     date: str
@@ -80,23 +114,45 @@ class Certificate:
         return not self.void
 
     @classmethod
-    def of(cls, plan: Plan, rows: int, *, private: bool) -> Certificate:
-        """The certificate of ``rows`` rows released with ``plan``; ``private`` as the randomness says."""
+    def of(
+        cls, plan: Plan, rows: int, data_digest: str, central: Central | str | None, *, private: bool
+    ) -> Certificate:
+        """The certificate of ``rows`` rows released with ``plan``; ``private`` as the randomness says.
+
+        ``data_digest`` is the digest of the rows. ``central`` is what :func:`central_of` gives; it is left out if nothing is
+        claimed.
+        """
         void = void_reasons(plan)
         if not private:
-            void.append("The rows were randomised from a seed: anyone who has it can undo the randomisation.")
+            void.append(SEEDED)
         only_passed = bool(plan.schema.passed) and len(void) == 1
-        unbounded = plan.epsilon_unbounded
+        stated = central if isinstance(central, Central) and not void else None
+        statement = (
+            ["This release claims nothing."]
+            if void
+            else [*promises(plan, rows, stated), *_missed_targets(plan, rows, stated)]
+        )
         return cls(
-            plan_digest=plan.digest,
+            digests={
+                "plan": plan.digest,
+                "schema": _files.digest({"attributes": plan.schema.to_json()}),
+                "data": data_digest,
+            },
+            planned=plan.records,
             rows=rows,
             asked=plan.asked,
             k=None if void else float_below(plan.k_for(rows)),
+            k_planned=None if void else float_below(plan.k_for(plan.records)),
             epsilon=None if void else plan.epsilon,
-            epsilon_unbounded=None if void else unbounded,
-            statement=("This release claims nothing.",) if void else tuple(promises(plan, rows)),
+            epsilon_unbounded=None if void else plan.epsilon_unbounded,
+            central=stated,
+            central_absent=central if isinstance(central, str) and not void else None,
+            confirmed_by=plan.schema.confirmed_by,
+            row_is=plan.schema.row_is,
+            statement=tuple(statement),
+            assumptions=() if void else tuple(assumptions(plan, rows)),
             void=tuple(void),
-            outside=tuple(_outside(plan, rows)),
+            outside=tuple(outside(plan, rows)),
             date=datetime.now(UTC).date().isoformat(),
             software=f"pkanon {__version__}",
             without_passed=_numbers(plan, rows) if only_passed else {},
@@ -106,45 +162,63 @@ class Certificate:
         """The certificate as ``certificate.json`` holds it."""
         return {
             "format": FORMAT,
-            "plan_digest": self.plan_digest,
             "date": self.date,
             "software": self.software,
-            "rows": self.rows,
+            "digests": dict(self.digests),
+            "rows": {"planned": self.planned, "released": self.rows},
             "asked": self.asked.to_json(),
-            "k": None if self.k is None else _number(self.k, up=False),
-            "epsilon": None if self.epsilon is None else _number(self.epsilon, up=True),
-            "epsilon_unbounded": None if self.epsilon_unbounded is None else _number(self.epsilon_unbounded, up=True),
+            "claims": self._claims(),
+            "confirmed": {"by": self.confirmed_by, "row": self.row_is},
             "statement": list(self.statement),
+            "assumptions": list(self.assumptions),
             "void": list(self.void),
             "outside": list(self.outside),
             "without_passed": dict(self.without_passed),
+        }
+
+    def _claims(self) -> dict[str, Any] | None:
+        if self.k is None or self.k_planned is None or self.epsilon is None:
+            return None
+        central = None
+        if self.central is not None:
+            central = {
+                "epsilon": round_up(Fraction(repr(self.central.epsilon)), DIGITS),
+                "delta": repr(self.central.delta),
+            }
+        return {
+            "k": _number(self.k, up=False),
+            "k_planned": _number(self.k_planned, up=False),
+            "epsilon": _number(self.epsilon, up=True),
+            "epsilon_unbounded": None if self.epsilon_unbounded is None else _number(self.epsilon_unbounded, up=True),
+            "central": central,
+            "central_absent": self.central_absent,
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], plan: Plan) -> Certificate:
         """The certificate in ``data``, which must belong to ``plan`` and claim exactly what the plan supports.
 
-        Sentences are written anew from the plan, not taken from the file.
+        Everything is computed anew and compared, but for two things: central epsilon takes long, so it is only checked to
+        be possible; and sentences are written anew, because another version may have worded them otherwise. ``verify``
+        checks both.
         """
         problem = "is damaged"
         try:
             if data["format"] != FORMAT:
-                problem = f"has the format {data['format']!r}, not '{FORMAT}'"
-            elif data["plan_digest"] != plan.digest:
+                problem = f"has the format {data['format']!r}; this version reads '{FORMAT}' only"
+            elif data["digests"]["plan"] != plan.digest:
                 problem = "belongs to another plan"
             else:
+                rows, digest = data["rows"]["released"], data["digests"]["data"]
+                central = _stated_central(data["claims"], plan, rows)
                 for private in (True, False):
-                    supported = cls.of(plan, data["rows"], private=private)
-                    if supported._claims() == _published_claims(data):
+                    supported = cls.of(plan, rows, digest, central, private=private)
+                    if _checkable(supported.to_json()) == _checkable(data):
                         return replace(supported, date=str(data["date"]), software=str(data["software"]))
                 problem = "claims something else than its plan supports"
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, ArithmeticError):
             pass
         raise PlanError(f"The certificate {problem}; do not rely on this release.")
-
-    def _claims(self) -> dict[str, Any]:
-        """All but the sentences, which may be worded otherwise by another version, and when and with what it was made."""
-        return _published_claims(self.to_json())
 
     def __str__(self) -> str:
         lines = [*self.statement, *(f"Void: {reason}" for reason in self.void)]
@@ -161,7 +235,7 @@ class Certificate:
         return f"k = {round_down(Fraction(self.k))}, epsilon = {round_up(self.epsilon)}"
 
     def _repr_html_(self) -> str:
-        """The claim, or first of all what makes it void; then what is outside of it."""
+        """The claim, or first of all what makes it void; then what it rests on and what is outside of it."""
         if self.void:
             claim = [
                 notebook.paragraph("Void: this release claims nothing.", strong=True),
@@ -169,28 +243,86 @@ class Certificate:
             ]
         else:
             first, *others = self.statement
-            claim = [notebook.paragraph(first, strong=True), *map(notebook.paragraph, others)]
+            claim = [
+                notebook.paragraph(first, strong=True),
+                *map(notebook.paragraph, others),
+                notebook.paragraph("What this rests on:"),
+                notebook.bullets(self.assumptions),
+            ]
         return "".join(
             [
                 *claim,
                 notebook.paragraph("Outside of any claim:"),
                 notebook.bullets(self.outside),
                 notebook.paragraph(
-                    f"{self.rows:,} rows, {self.date}, {self.software}, plan {self.plan_digest[:12]}..."
+                    f"{self.rows:,} rows, {self.date}, {self.software}, plan {self.digests['plan'][:12]}..."
                 ),
             ]
         )
 
 
-def _published_claims(data: Mapping[str, Any]) -> dict[str, Any]:
-    if type(data["rows"]) is not int or not all(
-        isinstance(data[key], list) for key in ("statement", "void", "outside")
-    ):
+def central_of(plan: Plan, rows: int) -> Central | str:
+    """(epsilon, delta) of ``rows`` rows released with ``plan``, or a sentence that says why none is stated.
+
+    delta is the one that was asked for, where it is below 1/rows; else 1/(10 rows).
+    """
+    if plan.count_noise is not None:
+        return "A central epsilon is not computed for a hidden record count."
+    try:
+        delta = _central_delta(plan, rows)
+        above = round_up(central_epsilon(plan.blocks, rows, delta), DIGITS)
+        return Central(float(above), delta, 0.0)
+    except TargetError as error:
+        return str(error)
+
+
+def _central_delta(plan: Plan, rows: int) -> float:
+    asked = None if plan.asked.delta is None else float(exact(plan.asked.delta, "delta", up=False))
+    return asked if asked is not None and 0 < asked < 1 / max(rows, 1) else default_delta(rows)
+
+
+def misses_central_target(plan: Plan, central: Central | str | None) -> bool:
+    """Whether a central epsilon was asked for, and these rows have a larger one or a larger delta."""
+    if plan.asked.central_epsilon is None:
+        return False
+    if not isinstance(central, Central):
+        return True
+    asked = float(exact(plan.asked.central_epsilon, "central epsilon", up=False))
+    return central.epsilon > asked
+
+
+def _missed_targets(plan: Plan, rows: int, central: Central | None) -> list[str]:
+    if rows == plan.records or not misses_central_target(plan, central):
+        return []
+    return [
+        f"The central epsilon that was asked for, {plan.asked.central_epsilon}, was planned for {plan.records:,} rows and is "
+        f"not reached with {rows:,}."
+    ]
+
+
+def _stated_central(claims: Mapping[str, Any] | None, plan: Plan, rows: int) -> Central | str | None:
+    """What a file says of the central epsilon, if that is possible; a ValueError if it is not."""
+    if claims is None:
+        return None
+    if claims["central"] is None:
+        return str(claims["central_absent"])
+    epsilon, delta = float(claims["central"]["epsilon"]), float(claims["central"]["delta"])
+    if not 0 <= epsilon <= float(_number(plan.epsilon, up=True)) or delta != _central_delta(plan, rows):
+        raise ValueError("not a central epsilon of this plan")
+    return Central(epsilon, delta, 0.0)
+
+
+_SENTENCES = ("statement", "assumptions", "void", "outside")
+
+
+def _checkable(data: Mapping[str, Any]) -> dict[str, Any]:
+    """All but the wording, and when and with what it was made."""
+    if type(data["rows"]["released"]) is not int or not all(isinstance(data[key], list) for key in _SENTENCES):
         raise ValueError("not a certificate")
-    claims = {
-        key: value for key, value in data.items() if key not in ("statement", "void", "outside", "date", "software")
-    }
-    return claims | {"void": len(data["void"])}
+    rest = {key: value for key, value in data.items() if key not in (*_SENTENCES, "date", "software")}
+    if rest["claims"] is not None and rest["claims"]["central_absent"] is not None:
+        rest["claims"] = {**rest["claims"], "central_absent": "worded by another version, perhaps"}
+    return rest | {"void": len(data["void"])}
 
 
 def _number(value: float, *, up: bool) -> str:
@@ -201,37 +333,29 @@ def _numbers(plan: Plan, rows: int) -> dict[str, str]:
     return {"k": round_down(plan.k_for(rows), DIGITS), "epsilon": round_up(plan.epsilon, DIGITS)}
 
 
-def _outside(plan: Plan, rows: int) -> list[str]:
-    ids = [attribute.name for attribute in plan.schema.attributes if attribute.role == "id"]
-    if ids:
-        notes = [f"One row per person: checked with the column '{ids[0]}', which was then dropped."]
-    else:
-        notes = ["One row per person: assumed, there was no id column to check it with."]
-    notes.append("Other releases of the same people: every further release adds its epsilon.")
-    notes.append("What is true of groups: statistics that hold for many people are meant to be learned.")
-    if math.isinf(plan.epsilon):
-        notes.append("Differential privacy: some released values rule out some true values for certain.")
-    if rows < plan.records and plan.count_noise is None:
-        notes.append(
-            f"The plan was made for {plan.records:,} rows and fewer were released. k above is for the rows released. The paper "
-            f"argues that the planned k = {round_down(plan.k_for(plan.records))} still holds while records are missing; that is "
-            "so only if, to the adversary, every person was equally likely to be missing."
-        )
-    if plan.count_noise is not None:
-        notes.append(
-            "Rows dropped and dummy rows added to hide the record count: estimates refer to the released rows."
-        )
-        if rows < plan.records:
-            notes.append("The noisy number of rows fell below the planned one, so k is a little lower than planned.")
-    return notes
+def data_digest(plan: Plan, codes: Mapping[str, Codes]) -> str:
+    """SHA-256 of the released rows, the same whatever file holds them.
+
+    Hashed are the bytes of ``pkanon-data/1``, a newline, the canonical JSON of the names of the randomised columns, a newline,
+    and the codes of one column after the other: 1, 2 or 4 bytes each, the fewest that hold every code, little-endian.
+    Passed columns are not in it; ``datapackage.json`` has the hash of the whole file.
+    """
+    names = [attribute.name for attribute in plan.schema.randomised]
+    digest = hashlib.sha256(b"pkanon-data/1\n" + _files.canonical(names) + b"\n")
+    for attribute in plan.schema.randomised:
+        column = codes[attribute.name].astype(code_dtype(attribute.size), copy=False)
+        digest.update(column.astype(column.dtype.newbyteorder("<"), order="C", copy=False).data)
+    return digest.hexdigest()
 
 
 def parse_certificate(text: str, plan: Plan) -> Certificate:
     """The certificate in a JSON text."""
     try:
-        data = json.loads(text)
+        data = _files.parse_json(text)
     except ValueError:
         data = None
     if not isinstance(data, dict):
-        raise PlanError("The certificate is damaged; do not rely on this release.")
+        raise PlanError(
+            "The certificate is damaged: it is not a JSON object with each key once; do not rely on this release."
+        )
     return Certificate.from_json(data, plan)

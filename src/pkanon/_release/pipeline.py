@@ -15,7 +15,7 @@ import numpy as np
 
 from .._errors import DataError, PlanError, RefusedError
 from .._frames import TextFormat, encode
-from .._plan import Plan
+from .._plan import Central, Plan
 from .._progress import Progress, quiet
 from .._sample import (
     Keystream,
@@ -29,7 +29,7 @@ from .._sample import (
     thread_count,
 )
 from .._schema import Codes
-from .certificate import Certificate
+from .certificate import Certificate, central_of, data_digest, misses_central_target
 from .released import Release
 
 
@@ -90,6 +90,7 @@ def release(
     _refuse_plan(plan, allow_pass=allow_pass, data_dependent=data_dependent)
     encoded = encode(table, plan.schema, text=text or TextFormat(), progress=progress)
     _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
+    central = _refuse_central(plan, encoded.rows, allow_fewer=allow_fewer)
     source = Keystream(chosen.key())
     codes, encoded = encoded.handed_over()
     columns = _unit_columns(plan, codes)
@@ -121,10 +122,16 @@ def release(
     moved = records.permuted(order, threads=threads)
     passed = None if encoded.passed is None else encoded.passed[order]
     progress("shuffling", 1.0)
+    released = _attribute_columns(plan, moved)
+    claims = chosen.private and not plan.void_reasons
+    if claims and central is None:
+        progress("certifying", 0.0)
+        central = central_of(plan, rows)
+        progress("certifying", 1.0)
     return Release(
         plan=plan,
-        certificate=Certificate.of(plan, rows, private=chosen.private),
-        codes=_attribute_columns(plan, moved),
+        certificate=Certificate.of(plan, rows, data_digest(plan, released), central, private=chosen.private),
+        codes=released,
         passed=passed,
         kind=encoded.kind,
     )
@@ -174,6 +181,7 @@ def check(
     _refuse_plan(plan, allow_pass=allow_pass, data_dependent=data_dependent)
     encoded = encode(table, plan.schema, text=text or TextFormat(), progress=progress)
     _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
+    _refuse_central(plan, encoded.rows, allow_fewer=allow_fewer)
     codes, encoded = encoded.handed_over()
     _unit_columns(plan, codes)
     if plan.count_noise is not None:
@@ -213,6 +221,22 @@ def _refuse_rows(plan: Plan, rows: int, *, allow_fewer: bool) -> None:
             f"The table has {rows:,} rows and the plan was made for {plan.records:,}, so k would be lower than planned; make "
             "a plan for the rows there are, or say allow_fewer (--allow-fewer)."
         )
+
+
+def _refuse_central(plan: Plan, rows: int, *, allow_fewer: bool) -> Central | str | None:
+    """The central epsilon of these rows, where a target for it was planned for another number of rows; else None.
+
+    Fewer rows hide a person less, and with more rows the delta that was asked for may be too large to mean anything.
+    """
+    if plan.asked.central_epsilon is None or rows == plan.records:
+        return None
+    central = central_of(plan, rows)
+    if misses_central_target(plan, central) and not allow_fewer:
+        raise RefusedError(
+            f"The central epsilon that was asked for, {plan.asked.central_epsilon}, was planned for {plan.records:,} rows and is "
+            f"not reached with {rows:,}; make a plan for the rows there are, or say allow_fewer (--allow-fewer)."
+        )
+    return central
 
 
 def _unit_columns(plan: Plan, codes: dict[str, Codes]) -> list[Codes]:

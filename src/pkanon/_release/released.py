@@ -18,7 +18,7 @@ from .._plan import Plan, notebook
 from .._progress import Progress, quiet
 from .._results import Answer, Correlations, Description, Estimate, correlate, describe, respond
 from .._schema import Codes
-from .certificate import Certificate
+from .certificate import Certificate, data_digest
 from .folder import read_folder, write_release
 
 if TYPE_CHECKING:
@@ -277,4 +277,8 @@ def open_release(path: str | Path) -> Release:
     encoded = encode_released(data, plan.schema)
     if encoded.rows != certificate.rows:
         raise DataError(f"{data} has {encoded.rows:,} rows, but its certificate is for {certificate.rows:,}.")
+    if data_digest(plan, encoded.codes) != certificate.digests["data"]:
+        raise DataError(
+            f"{data} does not hold the rows that its certificate was written for; do not rely on this release."
+        )
     return Release(plan, certificate, encoded.codes, encoded.passed)

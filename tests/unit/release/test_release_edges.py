@@ -125,10 +125,28 @@ def test_plans_that_promise_nothing_compose_to_nothing(reason):
 def test_a_certificate_without_its_reasons_is_refused(reason):
     schema, matrices = VOID_SCHEMAS[reason]
     plan = pk.plan(schema, records=100, k=2, matrices=matrices)
-    certificate = pk.Certificate.of(plan, 100, private=True)
+    certificate = pk.Certificate.of(plan, 100, "0" * 64, None, private=True)
     data = certificate.to_json()
     assert pk.Certificate.from_json(data, plan) == certificate  # without_passed and all
-    for change in ({"void": []}, {"rows": 99.0}, {"rows": "100"}, {"void": "x"}, {"surplus": 1}, {"k": "2"}):
+    rows = [{"planned": 100, "released": wrong} for wrong in (99.0, "100", True)]
+    claims = {
+        "k": "2",
+        "k_planned": "2",
+        "epsilon": "3",
+        "epsilon_unbounded": None,
+        "central": None,
+        "central_absent": "x",
+    }
+    changes = [{"rows": wrong} for wrong in (100, [100], *rows)]
+    for change in (
+        {"void": []},
+        {"void": "x"},
+        {"surplus": 1},
+        {"k": "2"},
+        {"claims": claims},
+        {"claims": 2},
+        *changes,
+    ):
         with pytest.raises(pk.PlanError):
             pk.Certificate.from_json(data | change, plan)
 

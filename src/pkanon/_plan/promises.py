@@ -1,0 +1,161 @@
+"""What a plan may promise, what the promise rests on, what is outside of it, and what takes it away: every sentence of it.
+
+A certificate, ``plan.explain()`` and the pages made of them say these sentences and no others. Numbers that are claims
+are rounded to the safe side: bounds up, k down.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_DOWN, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from .central import Central
+from .privacy import round_down, round_up
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+
+WEAK_K = Fraction(3, 2)
+"""Below it a row is more likely than not a known person's, by a wide margin."""
+
+
+def void_reasons(plan: Plan) -> list[str]:
+    """What in the plan itself takes the guarantee away, a sentence each."""
+    reasons = []
+    if plan.anonymity_ratio == 0:
+        reasons.append("Some released values rule out some true values for certain: k is 1 and nothing bounds epsilon.")
+    if plan.data_dependent:
+        reasons.append("A transition matrix was computed from the private table.")
+    if plan.schema.drafted:
+        reasons.append(
+            "The declared values were read off the private table and nobody has confirmed that they are public knowledge."
+        )
+    if plan.schema.passed:
+        names = ", ".join(attribute.name for attribute in plan.schema.passed)
+        reasons.append(f"Columns are released as they are: {names}. What links to them can be learned from them.")
+    return reasons
+
+
+def promises(plan: Plan, records: int | None = None, central: Central | None = None) -> list[str]:
+    """The guarantee for ``records`` released rows (the planned number if None), a sentence each; of a plan that is not void.
+
+    ``central`` is what holds for these rows as a whole, where it was computed.
+    """
+    rows = plan.records if records is None else records
+    k = plan.k_for(rows)
+    sentences = [
+        f"Whatever an outsider knows about the people, nobody can link a released row to a person with more than "
+        f"1/k = {percent_above(1 / k)} confidence: the release of {rows:,} rows is Pk-anonymous with k = {round_down(k)}."
+    ]
+    if k < WEAK_K:
+        sentences.append(
+            "This k is weak: a row may be linked to its person almost for certain. Ask for a k of 2 or more."
+        )
+    sentences.append(
+        f"It is differentially private with epsilon = {round_up(plan.epsilon)}: whatever is seen of it is at most "
+        f"{factor_above(plan)} times as likely with a person's record as with any other record in its place."
+    )
+    if plan.epsilon_unbounded is not None:
+        sentences.append(
+            f"Whether a person is in the table at all is protected too, with epsilon = {round_up(plan.epsilon_unbounded)}: "
+            f"the number of rows is noisy (for tables of at least {plan.records:,} rows)."
+        )
+    if central is not None:
+        sentences.append(
+            f"As a whole, with its rows in random order, it is differentially private with central epsilon = "
+            f"{round_up(central.epsilon)} at delta = {_two_digits_above(central.delta)}."
+        )
+    return sentences
+
+
+def assumptions(plan: Plan, rows: int) -> list[str]:
+    """What the promise for ``rows`` released rows rests on and the files cannot show, a sentence or two each."""
+    ratio = Context(prec=3, rounding=ROUND_DOWN).divide(
+        Decimal(plan.anonymity_ratio.numerator), Decimal(plan.anonymity_ratio.denominator)
+    )
+    return [
+        "The adversary may know everything about the people and how they were randomised, but not which released row is "
+        f"whose. To somebody who knows that of c other people, k is 1 + ({max(rows - 1, 0):,} - c) x {ratio}.",
+        "Nobody has kept the rows in their old order, or any note of which released row was whose.",
+        *_one_row_per_person(plan),
+        _public_domain(plan),
+        "One key of 256 bits from the operating system decided every draw. It was used once, kept by nobody, and nobody can "
+        "guess it or break the cipher (AES-256); whoever had it could undo the randomisation.",
+        "The program that ran was the one named here, unchanged, on a machine that nobody listened to.",
+    ]
+
+
+def _one_row_per_person(plan: Plan) -> list[str]:
+    ids = [attribute.name for attribute in plan.schema.attributes if attribute.role == "id"]
+    row = plan.schema.row_is
+    declared = f"The schema says that a row is: {row}." if row else "The schema does not say what a row is."
+    sentences = [
+        f"Nobody has more than one row. {declared} k and epsilon protect one row: a person with g rows has g times epsilon, "
+        "and no k."
+    ]
+    if ids:
+        sentences.append(
+            f"No value of the column '{ids[0]}' occurred twice; then the column was dropped. That shows one row per person only "
+            "if it identifies persons, not cases, visits or forms."
+        )
+    return sentences
+
+
+def _public_domain(plan: Plan) -> str:
+    by = plan.schema.confirmed_by
+    confirmed = f"Confirmed by: {by}." if by else "The schema names nobody who has confirmed it."
+    return f"The declared values of every column were public knowledge and not read off the private table. {confirmed}"
+
+
+def outside(plan: Plan, rows: int) -> list[str]:
+    """What the promise for ``rows`` released rows does not cover, a sentence or two each."""
+    sentences = [
+        "Other releases of the same people: every further release adds its epsilon.",
+        "What is true of groups: statistics that hold for many people are meant to be learned, also where they let one guess "
+        "about somebody. People who are alike, such as relatives, are such a group.",
+        "The private table itself, and the messages and refusals of the program that read it: they are confidential.",
+    ]
+    if rows < plan.records and plan.count_noise is None:
+        sentences.append(
+            f"The plan was made for {plan.records:,} rows and fewer were released. k above is for the rows released. The paper "
+            f"argues that the planned k = {round_down(plan.k_for(plan.records))} still holds while records are missing; that is "
+            "so only if, to the adversary, every person was equally likely to be missing."
+        )
+    if plan.count_noise is not None:
+        sentences.append(
+            "Rows dropped and dummy rows added to hide the record count: estimates refer to the released rows."
+        )
+        if rows < plan.records:
+            sentences.append(
+                "The noisy number of rows fell below the planned one, so k is a little lower than planned."
+            )
+    return sentences
+
+
+def percent_above(share: Fraction) -> str:
+    """A share in percent with at least three digits, rounded up."""
+    if share == 0:
+        return "0%"
+    digits = max(0, 2 - math.floor(math.log10(100 * float(share)))) if share < 1 else 0
+    return f"{round_up(100 * share, digits)}%"
+
+
+def factor_above(plan: Plan) -> str:
+    """e^eps with at least three digits, rounded up."""
+    ratio = plan.epsilon_ratio or Fraction(1)
+    digits = 2 if ratio < 10 else 1 if ratio < 100 else 0
+    text = round_up(ratio, digits)
+    if len(text) <= 9:
+        return text
+    zeros = len(text) - 3
+    leading = str(-(-math.ceil(ratio) // 10**zeros))  # three digits, or four where rounding up carried
+    return f"{leading[0]}.{leading[1:3]}e{zeros + len(leading) - 1}"
+
+
+def _two_digits_above(value: float) -> str:
+    exponent = math.floor(math.log10(value))
+    digits = math.ceil(Fraction(value) * Fraction(10) ** (1 - exponent))
+    return f"{Decimal(digits).scaleb(exponent - 1):.2g}"
