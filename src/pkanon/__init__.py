@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from ._release import check as check
     from ._release import open_release as open_release
     from ._release import release as release
+    from ._release import sign as sign
     from ._results import Answer as Answer
     from ._results import Association as Association
     from ._results import Correlations as Correlations
@@ -135,6 +136,7 @@ _HOMES = {
     "rho_from_epsilon": "_design",
     "rho_from_k": "_design",
     "save_chart": "_results.charts",
+    "sign": "_release",
     "tradeoff": "_results",
 }
 # Public submodules: names that few people need.

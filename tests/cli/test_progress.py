@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from keys import write_keys
 
 from pkanon._cli import VERBS
 
@@ -51,6 +52,7 @@ SHOWN = {
     "correlations": (["out"], "correlating"),
     "anonymity": (["people.csv", "sex"], "counting"),
     "compose": (["out", "plan.json"], "opening"),
+    "sign": (["out", "--key", "key.pem"], "signing"),
 }
 NOTHING_TO_WAIT_FOR = {"completion"}
 ELSEWHERE = {"demo", "reproduce", "compare"}
@@ -100,6 +102,7 @@ def test_a_pipe_gets_none(tmp_path):
 
 def test_every_verb_that_may_take_long_shows_its_steps(place):
     assert set(SHOWN) | NOTHING_TO_WAIT_FOR | ELSEWHERE == set(VERBS)
+    write_keys(place.folder)
     commands = [[verb, *arguments] for verb, (arguments, _) in SHOWN.items()]
     _, err = on_a_terminal(VERB.format(commands=commands), place.folder)
     for verb, (_, step) in SHOWN.items():

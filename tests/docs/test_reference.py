@@ -192,7 +192,7 @@ def test_plan_and_certificate_fields_are_documented(tmp_path):
     for key in [*plan.to_json(), *plan.to_json()["blocks"][0], *plan.to_json()["units"][0]]:
         assert f"`{key}`" in page or f'"{key}"' in page, key
     page = (ROOT / "docs" / "custodian" / "release.md").read_text(encoding="utf-8")
-    for key in pk.Certificate.of(plan, 100, private=True).to_json():
+    for key in pk.Certificate.of(plan, 100, "0" * 64, None, private=True).to_json():
         assert f"`{key}`" in page or f'"{key}"' in page, key
 
 

@@ -42,7 +42,16 @@ NEIGHBOURS = {
         *("_audit", "_demo", "_progress"),
     },
     "experiments": {"_experiments"},
-    "_cli": {"", "_files", "_design", "_estimate", "_frames", "_results", "_audit"},  # all by its one private door
+    "_cli": {
+        "",
+        "_files",
+        "_design",
+        "_estimate",
+        "_frames",
+        "_release",
+        "_results",
+        "_audit",
+    },  # all by its one private door
     "__main__": {"_cli"},
 }
 
@@ -58,7 +67,7 @@ THIRD_PARTIES = {
     "_estimate": {"numpy", "scipy"},
     "_frames": {"numpy", "polars", "pandas", "duckdb"},
     "_results": {"numpy", "polars", "pandas", "pyarrow", "xarray", "altair", "vl_convert", "sqlglot"},
-    "_release": {"numpy", "polars"},
+    "_release": {"numpy", "polars", "cryptography"},
     "_demo": {"numpy", "polars"},
     "_experiments": {"numpy", "polars", "altair"},
     "_cli": {"click", "rich"},

@@ -41,6 +41,9 @@ GROUPS = {
         "association": "Test whether two attributes are related, and how strongly.",
         "correlations": "Correlations of all pairs of attributes.",
     },
+    "Prove and hand over": {
+        "sign": "Sign a release folder.",
+    },
     "Try and compare": {
         "demo": "Release the embedded table and estimate a table from it.",
         "anonymity": "The classical k-anonymity of a table.",

@@ -56,6 +56,20 @@ def check_free(folder: str) -> None:
     check_free(folder)
 
 
+def needs_password(key: str) -> bool:
+    """Whether a private key is encrypted; what is no usable key is refused."""
+    from .._release import needs_password
+
+    return needs_password(key)
+
+
+def check_password(key: str, password: bytes) -> None:
+    """Refuse a password that does not open the key."""
+    from .._release import read_private_key
+
+    read_private_key(key, password)
+
+
 def check_chart_file(path: str) -> None:
     """Refuse a file that a chart cannot be written to, and say what to install where charts cannot be drawn."""
     from .._results.charts import check_chart_file

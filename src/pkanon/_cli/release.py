@@ -13,6 +13,7 @@ from .options import json_option, output_option, seed_option, text_format, text_
 from .printing import print_json, say
 from .progress import progress_bar
 from .reading import read_plan, read_schema
+from .sign import key_password
 from .targets import DESIGN, TARGET, Options, Target, check_target, design_options, target_options
 
 
@@ -43,6 +44,7 @@ class Reading(TypedDict):
     show_default=True,
     help="How the rows are written.",
 )
+@click.option("--sign", type=click.Path(), metavar="KEY", help="Sign the folder with this private Ed25519 key.")
 @click.option("--check", is_flag=True, help="Validate TABLE and the plan; write nothing.")
 @click.option("--allow-fewer", is_flag=True, help="Accept fewer rows than planned; k is then lower.")
 @click.option("--allow-pass", is_flag=True, help="Release 'pass' columns as they are, outside every guarantee.")
@@ -62,6 +64,7 @@ def command(
     options: Options,
     output: str | None,
     file_format: str,
+    sign: str | None,
     check: bool,
     allow_fewer: bool,
     allow_pass: bool,
@@ -85,6 +88,7 @@ def command(
         raise pk.InputError("Name the folder to write with -o, or validate only with --check.")
     if output is not None and not check:
         private.check_free(output)
+    password = None if sign is None else key_password(sign)
     reading = Reading(
         allow_fewer=allow_fewer,
         allow_pass=allow_pass,
@@ -105,7 +109,7 @@ def command(
         else:
             randomness = pk.System() if seed is None else pk.Seeded(seed)
             release = pk.release(table, plan, randomness=randomness, threads=threads, progress=progress, **reading)
-            release.save(str(output), format=file_format, progress=progress)
+            release.save(str(output), format=file_format, sign=sign, password=password, progress=progress)
     if check:
         _print_check(plan, others, as_json)
     elif as_json:

@@ -157,5 +157,5 @@ def factor_above(plan: Plan) -> str:
 
 def _two_digits_above(value: float) -> str:
     exponent = math.floor(math.log10(value))
-    digits = math.ceil(Fraction(value) * Fraction(10) ** (1 - exponent))
+    digits = math.ceil(Fraction(repr(value)) * Fraction(10) ** (1 - exponent))
     return f"{Decimal(digits).scaleb(exponent - 1):.2g}"

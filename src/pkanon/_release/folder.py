@@ -4,6 +4,7 @@
     out/data.parquet       the rows (and, or instead, data.csv); carries plan and certificate inside
     out/plan.json          exactly what was done
     out/certificate.json   what it may claim
+    out/datapackage.json.sig   if it is signed: signature.py
 
 Everything is written into a folder with another name, ``datapackage.json`` last, and renamed when
 it is complete. An interrupted run leaves nothing that looks like a release.
@@ -16,17 +17,21 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from .._errors import DataError, InputError
-from .._files import UNFINISHED, sync, write_folder
+from .._files import UNFINISHED, parse_json, sync, write_folder
 from .._frames import wide_types, write_csv, write_parquet
 from .._plan import Plan, parse_plan, read_plan
 from .._progress import Progress
 from .._schema import Attribute, Range, value_to_text
 from .certificate import Certificate, parse_certificate
+from .signature import write_signature
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 PLAN_KEY, CERTIFICATE_KEY = "pkanon:plan", "pkanon:certificate"
 FORMATS = {"parquet": ("data.parquet",), "csv": ("data.csv",), "both": ("data.parquet", "data.csv")}
@@ -40,15 +45,16 @@ def write_release(
     frame: pl.DataFrame,
     *,
     format: str = "parquet",
+    key: Ed25519PrivateKey | None = None,
     progress: Progress,
 ) -> None:
     """Write a release to ``path``, which must not exist; ``format`` is parquet, csv or both.
 
-    ``frame`` holds the rows, whole numbers in the smallest type that holds them.
+    ``frame`` holds the rows, whole numbers in the smallest type that holds them. ``key`` signs the folder.
     """
     if format not in FORMATS:
         raise InputError(f"The format '{format}' is unknown. Available: {', '.join(FORMATS)}.")
-    write_folder(path, lambda folder: _write(folder, plan, certificate, frame, FORMATS[format], progress))
+    write_folder(path, lambda folder: _write(folder, plan, certificate, frame, FORMATS[format], key, progress))
 
 
 def _write(
@@ -57,6 +63,7 @@ def _write(
     certificate: Certificate,
     frame: pl.DataFrame,
     names: Sequence[str],
+    key: Ed25519PrivateKey | None,
     progress: Progress,
 ) -> None:
     texts = {"plan.json": _text(plan.to_json()), "certificate.json": _text(certificate.to_json())}
@@ -71,6 +78,8 @@ def _write(
         (folder / name).write_text(text, encoding="utf-8")
     package = _text(_datapackage(plan, certificate, folder, names))
     (folder / "datapackage.json").write_text(package, encoding="utf-8")  # last: it makes a folder a release
+    if key is not None:
+        write_signature(folder, key)
     for file in folder.iterdir():
         sync(file)
     progress("writing", 1.0)
@@ -150,7 +159,7 @@ def _open_folder(folder: Path) -> tuple[Path, Plan, Certificate]:
             f"{folder} is not a finished release: it has no datapackage.json, or writing it was interrupted."
         )
     try:
-        package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
+        package = parse_json((folder / "datapackage.json").read_text(encoding="utf-8"))
         hashes = {f"{name}.json": package["pkanon"][name] for name in ("plan", "certificate")}
         hashes |= {Path(resource["path"]).name: resource["hash"] for resource in package["resources"]}
         changed = [name for name, expected in hashes.items() if _hash(folder / name) != expected]

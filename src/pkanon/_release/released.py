@@ -20,6 +20,7 @@ from .._results import Answer, Correlations, Description, Estimate, correlate, d
 from .._schema import Codes
 from .certificate import Certificate, data_digest
 from .folder import read_folder, write_release
+from .signature import read_private_key
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,7 +72,15 @@ class Release:
         """The released table: columns in schema order, declared types."""
         return as_kind(decode(self.plan.schema, self.codes, self.passed), self.kind)
 
-    def save(self, path: str | Path, *, format: str = "parquet", progress: Progress | None = None) -> None:
+    def save(
+        self,
+        path: str | Path,
+        *,
+        format: str = "parquet",
+        sign: str | Path | None = None,
+        password: bytes | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         """Write the release as a folder that does not exist yet.
 
         Parameters
@@ -80,15 +89,21 @@ class Release:
             The folder.
         format
             parquet, csv or both.
+        sign
+            The file of a private Ed25519 key, PEM or OpenSSH, to sign the folder with; see :func:`sign`.
+        password
+            The password of the key, if it is encrypted.
         progress
             Called with the name of a step and the share of it that is done.
         """
+        key = None if sign is None else read_private_key(sign, password)
         write_release(
             Path(path),
             self.plan,
             self.certificate,
             decode(self.plan.schema, self.codes, self.passed, narrow=True),
             format=format,
+            key=key,
             progress=progress or quiet,
         )
 
