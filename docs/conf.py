@@ -23,6 +23,7 @@ NAVIGATION = {
         "custodian/release",
         "custodian/guarantee",
         "custodian/limits",
+        "custodian/law",
     ],
     "For analysts": ["analyst/analysing", "analyst/sql", "analyst/correct-it-yourself"],
     "Reference": ["reference/cli", "reference/python", "reference/files", "reference/conversions"],
