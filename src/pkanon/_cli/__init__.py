@@ -56,6 +56,7 @@ VERBS = {verb: text for verbs in GROUPS.values() for verb, text in verbs.items()
 
 EXIT_CODES = {
     0: "done",
+    1: "a promise is not kept",
     2: "wrong input, or refused",
     3: "the environment failed, a package is missing, or a bug",
     130: "interrupted",
