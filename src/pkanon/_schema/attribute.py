@@ -3,14 +3,18 @@
 Codes run over the declared domain first, then the label for everything else (``other``), then the
 missing value (``missing = "value"``). Nothing here looks at data, so an attribute numbers its
 values the same way for a custodian, for a browser and for an analyst ten years later.
+
+An attribute that was drafted from data keeps that mark wherever it goes: a schema that holds one is
+drafted. The mark is not part of what the attribute is, so it is neither compared nor written.
 """
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
@@ -89,6 +93,8 @@ class Attribute:
     missing: Missing
     missing_values: tuple[str, ...]
     other: Value | None
+    drafted: bool = field(default=False, compare=False, repr=False)
+    """Whether it was drafted from data and nobody has confirmed it."""
 
     def __init__(
         self,
@@ -142,7 +148,7 @@ class Attribute:
         if kind == "text" and chosen is not None and any(chosen.code(text) is not None for text in texts):
             raise SchemaError(f"{where}: a text cannot be both a value and in missing_values.")
 
-        for field, value in (
+        for key, value in (
             ("name", name),
             ("type", kind),
             ("role", role),
@@ -150,8 +156,9 @@ class Attribute:
             ("missing", missing),
             ("missing_values", texts),
             ("other", None),
+            ("drafted", False),
         ):
-            object.__setattr__(self, field, value)
+            object.__setattr__(self, key, value)
         if other is not None:
             object.__setattr__(self, "other", self._checked_other(other, where))
         if role == "randomise" and not 2 <= self.size <= LARGEST_UNIT:
@@ -280,6 +287,14 @@ class Attribute:
         return cls(
             name, type="integer", missing=missing, missing_values=missing_values, other=other, domain=Range(low, high)
         )
+
+    def marked(self, *, drafted: bool) -> Attribute:
+        """The same attribute, ``drafted`` or confirmed; :meth:`Schema.confirm` is the way for people."""
+        if drafted == self.drafted:
+            return self
+        other = copy.copy(self)
+        object.__setattr__(other, "drafted", drafted)
+        return other
 
     @cached_property
     def size(self) -> int:

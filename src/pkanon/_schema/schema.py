@@ -2,7 +2,8 @@
 
 The schema is public and is written before any data is seen. A schema drafted from data says so
 (``drafted``) until somebody has confirmed that its domains are public knowledge (docs/why/theory.md 1).
-Until then no release made with it may claim a guarantee. ``confirmed_by`` and ``row_is`` are a person's
+Until then no release made with it may claim a guarantee. The mark is on its attributes: a schema made
+of some of them is drafted too. ``confirmed_by`` and ``row_is`` are a person's
 statements: who confirmed, and what one row stands for. They are repeated, never checked.
 """
 
@@ -79,7 +80,8 @@ class Schema:
     bundles
         Attributes that are randomised together; each :class:`Bundle` becomes one unit.
     drafted
-        Whether the values were read off the data; no release may then claim a guarantee.
+        Whether the values were read off the data; no release may then claim a guarantee. A schema with an attribute of a
+        drafted one is drafted in any case; :meth:`confirm` changes that.
     confirmed_by
         Who confirmed that the values are public knowledge; one line. Refused for a drafted schema.
     row_is
@@ -108,15 +110,17 @@ class Schema:
         confirmed_by: str | None = None,
         row_is: str | None = None,
     ) -> None:
-        object.__setattr__(self, "attributes", tuple(attributes))
+        given = tuple(attributes)
+        drafted = bool(drafted) or any(attribute.drafted for attribute in given)
+        object.__setattr__(self, "attributes", tuple(attribute.marked(drafted=drafted) for attribute in given))
         object.__setattr__(self, "bundles", tuple(bundles))
-        object.__setattr__(self, "drafted", bool(drafted))
-        object.__setattr__(self, "confirmed_by", _statement("confirmed_by", confirmed_by))
-        object.__setattr__(self, "row_is", _statement("row_is", row_is))
+        object.__setattr__(self, "drafted", drafted)
+        object.__setattr__(self, "confirmed_by", None if confirmed_by is None else _line("confirmed_by", confirmed_by))
+        object.__setattr__(self, "row_is", None if row_is is None else _line("row_is", row_is))
         if self.drafted and self.confirmed_by is not None:
             raise SchemaError(
-                "The schema names who confirmed it and still says that it is drafted; "
-                'change domains to "confirmed", or remove confirmed_by.'
+                "The schema names who confirmed it and still is drafted; "
+                'change domains to "confirmed" (in Python: call confirm), or remove confirmed_by.'
             )
         names = self.names
         if len(set(names)) != len(names):
@@ -131,6 +135,27 @@ class Schema:
             if bundled.count(name) > 1:
                 raise SchemaError(f"The attribute '{name}' is in two bundles; merge them.")
         _ = self.units  # a schema whose bundles cannot be used is refused here, not later
+
+    def confirm(self, by: str, row: str | None = None) -> Schema:
+        """The schema with its values confirmed as public knowledge, complete, and not read off the data.
+
+        This is a person's statement; nothing is checked. ``by`` says who makes it, ``row`` what one row stands for.
+
+        Examples
+        --------
+        >>> import pkanon as pk
+        >>> import polars as pl
+        >>> draft = pk.draft_schema(pl.DataFrame({"sex": ["F", "M", "M"]}))
+        >>> schema = draft.schema.confirm(by="J. Doe: values as in the questionnaire", row="one person")
+        >>> draft.schema.drafted, schema.drafted, schema.row_is
+        (True, False, 'one person')
+        """
+        return Schema(
+            [attribute.marked(drafted=False) for attribute in self.attributes],
+            self.bundles,
+            confirmed_by=_line("confirmed_by", by),
+            row_is=self.row_is if row is None else row,
+        )
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -215,10 +240,8 @@ class Schema:
         return dump(self)
 
 
-def _statement(key: str, text: str | None) -> str | None:
-    """What a person says about the table: a text on one line, or nothing."""
-    if text is None:
-        return None
+def _line(key: str, text: object) -> str:
+    """What a person says about the table: a text on one line."""
     if not isinstance(text, str) or not text.strip() or not text.isprintable() or len(text) > LONGEST_STATEMENT:
         raise SchemaError(f"{key} must be a text on one line, of 1 to {LONGEST_STATEMENT} characters.")
     return text

@@ -141,7 +141,7 @@ def test_a_schema_says_who_confirmed_it_and_what_a_row_is():
 
 
 def test_a_draft_is_confirmed_by_nobody():
-    with pytest.raises(pk.SchemaError, match="still says that it is drafted"):
+    with pytest.raises(pk.SchemaError, match="still is drafted"):
         parse('domains = "drafted"\n' + STATEMENTS + EVERYTHING)
     assert parse('domains = "drafted"\nrow_is = "one person"\n' + EVERYTHING).row_is == ROW
 
