@@ -70,6 +70,6 @@ def test_twelve_units_are_the_most():
 
 
 def test_a_unit_of_more_values_than_words_is_refused():
-    Agreement((unit_of(2**16 + 1),), (2**15, 2**15), 16)
+    Agreement((unit_of(2**16),), (2**15, 2**15), 16)
     with pytest.raises(pk.PlanError, match="more values than its words"):
-        Agreement((unit_of(2**16 + 2),), (2**15, 2**15), 16)
+        Agreement((unit_of(2**16 + 1),), (2**15, 2**15), 16)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from .._errors import PlanError
 from .._schema import Codes, Unit
-from .base import Axes, Block, Counts, Words, check_keys, check_width, whole_number, word_dtype
+from .base import Axes, Block, Counts, Words, check_integers, check_keys, check_width, whole_number, word_dtype
 from .symmetric import Part
 
 LARGEST_AGREEMENT = 12
@@ -69,9 +69,10 @@ class Agreement(Block):
             raise PlanError(f"An agreement block has 1 to {LARGEST_AGREEMENT} units, not {len(self.units)}.")
         if len(self.sets) != 2 ** len(self.units):
             raise PlanError(f"An agreement block of {len(self.units)} units needs {2 ** len(self.units)} numbers.")
+        check_integers(self.sets)
         if min(self.sets) < 0 or sum(self.sets) != 2**self.width:
             raise PlanError(f"The numbers of an agreement block must sum to 2^{self.width}, without negatives.")
-        if any(unit.size - 1 > 2**self.digit_width for unit in self.units):
+        if any(unit.size > 2**self.digit_width for unit in self.units):  # V - 1 is itself a word
             raise PlanError("A unit of an agreement block has more values than its words can tell apart.")
 
     @property

@@ -20,7 +20,7 @@ attributes of the table to their axes; a block looks up its own and leaves the o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, TypeAlias
 
@@ -192,6 +192,12 @@ def check_width(width: int) -> None:
     """Refuse word widths that no sampler has."""
     if type(width) is not int or width not in WIDTHS:
         raise PlanError(f"A block has words of {width} bits; {', '.join(map(str, WIDTHS))} are known.")
+
+
+def check_integers(numbers: Iterable[Any]) -> None:
+    """Refuse what is no integer of Python: others are rounded or overflow, and the claim is about what is stored."""
+    if not all(type(number) is int for number in numbers):
+        raise PlanError("A block counts words; every number in it must be an integer (int).")
 
 
 def check_keys(data: Mapping[str, Any], known: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._errors import PlanError
 from .._schema import Codes, Unit
 from . import ratios
-from .base import Axes, Block, Counts, Words, check_keys, check_width, unit_at, whole_number, word_dtype
+from .base import Axes, Block, Counts, Words, check_integers, check_keys, check_width, unit_at, whole_number, word_dtype
 
 LARGEST_MATRIX = 1024
 SINGULAR = 1e12
@@ -149,6 +149,7 @@ class Matrix(Block):
             raise PlanError(f"{self.unit} has {size:,} values; a matrix block can have {LARGEST_MATRIX}.")
         if len(self.rows) != size or any(len(row) != size for row in self.rows):
             raise PlanError(f"The matrix for {self.unit} must have {size} rows and columns.")
+        check_integers(itertools.chain.from_iterable(self.rows))
         if any(min(row) < 0 or sum(row) != 2**self.width for row in self.rows):
             raise PlanError(f"Every row of the matrix for {self.unit} must sum to 2^{self.width}, without negatives.")
 

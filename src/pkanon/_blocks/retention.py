@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from .._errors import PlanError
 from .._schema import Codes, Unit
-from .base import Axes, Block, Counts, Words, check_keys, check_width, unit_at, whole_number, word_dtype
+from .base import Axes, Block, Counts, Words, check_integers, check_keys, check_width, unit_at, whole_number, word_dtype
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class Retention(Block):
 
     def __post_init__(self) -> None:
         check_width(self.width)
+        check_integers([self.replace])
         if not 0 <= self.replace * self.unit.size <= 2**self.width:
             raise PlanError(
                 f"{self.unit}: replace = {self.replace} needs more than the 2^{self.width} words there are."
