@@ -25,6 +25,7 @@ from .._sample import (
     draw_change,
     draw_order,
     dummy_columns,
+    is_private,
     randomise,
     thread_count,
 )
@@ -56,8 +57,8 @@ def release(
     plan
         What to do, from :func:`plan` or :func:`read_plan`.
     randomness
-        Where the key comes from: the operating system by default. ``Seeded(7)`` makes a release that claims nothing,
-        for tests and teaching.
+        Where the key comes from: the operating system by default. ``Seeded(7)``, or any object that is not exactly
+        ``System()``, makes a release that claims nothing, for tests and teaching.
     allow_fewer
         Accept fewer rows than planned; k is then lower.
     allow_pass
@@ -123,14 +124,14 @@ def release(
     passed = None if encoded.passed is None else encoded.passed[order]
     progress("shuffling", 1.0)
     released = _attribute_columns(plan, moved)
-    claims = chosen.private and not plan.void_reasons
+    claims = is_private(chosen) and not plan.void_reasons
     if claims and central is None:
         progress("certifying", 0.0)
         central = central_of(plan, rows)
         progress("certifying", 1.0)
     return Release(
         plan=plan,
-        certificate=Certificate.of(plan, rows, data_digest(plan, released), central, private=chosen.private),
+        certificate=Certificate.of(plan, rows, data_digest(plan, released), central, private=is_private(chosen)),
         codes=released,
         passed=passed,
         kind=encoded.kind,

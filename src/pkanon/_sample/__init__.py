@@ -7,7 +7,7 @@ hidden_count.py  the noisy number of rows;  threads.py  how many threads a step 
 """
 
 from .hidden_count import draw_change, dummy_columns
-from .keystream import Keystream, Randomness, Seeded, System
+from .keystream import Keystream, Randomness, Seeded, System, is_private
 from .order import draw_order
 from .randomise import randomise
 from .records import Records
@@ -22,6 +22,7 @@ __all__ = [
     "draw_change",
     "draw_order",
     "dummy_columns",
+    "is_private",
     "randomise",
     "thread_count",
 ]

@@ -49,18 +49,17 @@ class WordSource(Protocol):
 
 
 class Randomness(Protocol):
-    """Where the key of a release comes from."""
-
-    private: ClassVar[bool]
-    """Whether a release made with it may claim anything."""
+    """Where the key of a release comes from. Only :class:`System` itself lets a release claim anything."""
 
     def key(self) -> bytes:
         """32 bytes for one release."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # slots: no key of somebody's own can be put on an object of this class
 class System:
     """A fresh key from the operating system for every release.
+
+    No other source of keys lets a release claim anything, not even a subclass of this one.
 
     Examples
     --------
@@ -99,6 +98,11 @@ class Seeded:
     def key(self) -> bytes:
         """32 bytes, the same for the same seed."""
         return hashlib.sha256(b"pkanon seed %d" % self.seed).digest()
+
+
+def is_private(randomness: Randomness) -> bool:
+    """Whether a release made with this key may claim anything: only if the operating system alone draws it."""
+    return type(randomness) is System
 
 
 class Keystream:

@@ -9,7 +9,16 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES256
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 from pipeline import aes_words
 
-from pkanon._sample.keystream import COUNT_STREAM, ORDER_STREAM, Keystream, Seeded, System, block_stream, dummy_stream
+from pkanon._sample.keystream import (
+    COUNT_STREAM,
+    ORDER_STREAM,
+    Keystream,
+    Seeded,
+    System,
+    block_stream,
+    dummy_stream,
+    is_private,
+)
 
 KEY = bytes(range(32))
 STREAMS = [0, 1, 2**24, 2**40 + 2**24 * 3 + 2**8 * 5 + 7, COUNT_STREAM, ORDER_STREAM, ORDER_STREAM + 1, 2**64 - 1]
@@ -120,8 +129,20 @@ def test_no_key_and_no_seed_is_shown():
 
 
 def test_only_system_randomness_may_claim_anything():
-    assert System().private
-    assert not Seeded(1).private
+    class Heir(System):
+        def key(self):
+            return KEY
+
+    class Alike:
+        private = True
+
+        def key(self):
+            return KEY
+
+    assert is_private(System())
+    assert not any(is_private(other) for other in (Seeded(1), Heir(), Alike()))
+    with pytest.raises(AttributeError):
+        object.__setattr__(System(), "key", lambda: KEY)
 
 
 @pytest.mark.parametrize("key", [b"", bytes(16), bytes(31), bytes(33)])

@@ -174,6 +174,29 @@ def test_a_seeded_release_claims_nothing(plan):
     assert certificate.epsilon is None
 
 
+class Heir(pk.System):
+    """A fixed key under the name of the operating system's."""
+
+    def key(self):
+        return bytes(32)
+
+
+class Alike:
+    private = True
+
+    def key(self):
+        return bytes(32)
+
+
+@pytest.mark.parametrize("randomness", [Heir(), Alike()], ids=["a subclass", "a look-alike"])
+def test_only_the_operating_systems_own_key_is_certified(plan, randomness):
+    first, second = (pk.release(table(), plan, randomness=randomness) for _ in range(2))
+    assert first.table.equals(second.table)  # anybody can make it again
+    assert not first.certificate.claims
+    assert first.certificate.k is None
+    assert pk.release(table(), plan, randomness=pk.System()).certificate.claims
+
+
 class TestHiddenCount:
     schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute("size", ["S", "M", "L"])])
     frame = pl.DataFrame({"sex": ["F", "M"] * 50, "size": (["S", "M", "L", "L"] * 25)})
