@@ -188,3 +188,14 @@ def test_a_seeded_release_voids_what_is_composed_with_it(place):
     code, out, _ = place.run("compose", "plan.json", "out")
     assert code == 0
     assert "nothing can be claimed. The rows were randomised from a seed" in out
+
+
+def test_hidden_counts_are_composed_too(place):
+    arguments = ("people.toml", "--records", "150", "--epsilon", "10", "--hide-count", "1/1000", "-o", "hidden.json")
+    assert place.run("plan", *arguments)[0] == 0
+    code, out, _ = place.run("compose", "hidden.json", "hidden.json")
+    assert code == 0
+    assert out.splitlines()[1] == "Whether a person is in the table at all: epsilon = 20."
+    total = json.loads(place.run("compose", "hidden.json", "hidden.json", "--json")[1])
+    assert 19.99 < total["epsilon_unbounded"] <= 20
+    assert json.loads(place.run("compose", "hidden.json", "plan.json", "--json")[1])["epsilon_unbounded"] is None

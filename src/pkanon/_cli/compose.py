@@ -21,7 +21,7 @@ from .reading import read_plan_or_release
 def command(files: tuple[str, ...], linked: bool, as_json: bool) -> None:
     """k and epsilon when the same table is released once with each plan.
 
-    A release (a folder or its Parquet file) stands for its plan, with its own rows if they are fewer than planned.
+    A release (a folder or its Parquet file) counts with the rows that it has.
 
     \b
     Examples: pkanon compose plan.json plan.json     (the same plan twice)
@@ -29,19 +29,27 @@ def command(files: tuple[str, ...], linked: bool, as_json: bool) -> None:
     """
     with progress_bar() as progress:
         progress("opening", 0)
-        plans, reasons = zip(*(read_plan_or_release(path) for path in files))
-    total = pk.compose(plans, linked=linked)
-    if void := tuple(dict.fromkeys(reason for each in reasons for reason in each)):
-        total = pk.Composition(None, None, linked, void)
+        total = pk.compose([read_plan_or_release(path) for path in files], linked=linked)
     if as_json:
-        bounded = total.epsilon is not None and not math.isinf(total.epsilon)
         print_json(
-            {"k": total.k, "epsilon": total.epsilon if bounded else None, "linked": linked, "void": list(total.void)}
+            {
+                "k": total.k,
+                "epsilon": _finite(total.epsilon),
+                "epsilon_unbounded": _finite(total.epsilon_unbounded),
+                "linked": linked,
+                "void": list(total.void),
+            }
         )
         return
-    releases = f"{len(plans)} release{'s' if len(plans) > 1 else ''}"
+    releases = f"{len(files)} release{'s' if len(files) > 1 else ''}"
     if total.void:
         say(f"{releases}: nothing can be claimed. {' '.join(total.void)}")
         return
     how = "rows can be joined" if linked else "each redrawn and reshuffled"
     say(f"{releases}, {how}: k = {total.k_text}, epsilon = {total.epsilon_text}.")
+    if total.epsilon_unbounded is not None:
+        say(f"Whether a person is in the table at all: epsilon = {total.epsilon_unbounded_text}.")
+
+
+def _finite(epsilon: float | None) -> float | None:
+    return None if epsilon is None or math.isinf(epsilon) else epsilon

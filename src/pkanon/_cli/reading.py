@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pkanon as pk
@@ -30,17 +29,11 @@ def read_plan(path: str) -> pk.Plan:
     return pk.read_plan(path)
 
 
-def read_plan_or_release(path: str) -> tuple[pk.Plan, tuple[str, ...]]:
-    """The plan in a file or of a release, and what takes its guarantee away.
-
-    A release with fewer rows than were planned gives its plan for the rows it has: its k is lower.
-    """
-    if not Path(path).is_dir() and not path.endswith(".parquet"):
-        plan = read_plan(path)
-        return plan, tuple(plan.void_reasons)
-    release = pk.open_release(path)
-    fewest = min(release.rows, release.plan.records)
-    return replace(release.plan, records=fewest), release.certificate.void
+def read_plan_or_release(path: str) -> pk.Plan | pk.Release:
+    """The plan in a file, or the release in a folder or in its Parquet file."""
+    if Path(path).is_dir() or path.endswith(".parquet"):
+        return pk.open_release(path)
+    return read_plan(path)
 
 
 def is_table(path: str) -> bool:

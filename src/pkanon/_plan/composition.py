@@ -4,6 +4,10 @@ eps adds up. Rows of independent releases, each redrawn and reshuffled, cannot b
 others reveal is only more knowledge about the table, and k holds whatever the adversary knows. So
 each release keeps its own k and the smallest counts. Releases whose rows can be joined (the same
 order, an id) are one release of all their columns: AR multiplies.
+
+A plan counts with the rows it was made for, a release with the rows it has, as its certificate does.
+Being in the table at all is protected only if every release hides its record count: those eps add up
+too, each with the public bound of its plan.
 """
 
 from __future__ import annotations
@@ -12,17 +16,36 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 from .._errors import InputError
 from .plan import Plan
-from .privacy import exact_k, float_below, log_above, round_down, round_up
+from .privacy import exact_k, float_below, hidden_count_ratio, log_above, round_down, round_up
+
+
+class _Claim(Protocol):
+    @property
+    def void(self) -> Sequence[str]: ...
+
+
+class Released(Protocol):
+    """What is asked of a release here."""
+
+    @property
+    def plan(self) -> Plan: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def certificate(self) -> _Claim: ...
 
 
 @dataclass(frozen=True)
 class Composition:
     """What holds for all releases together: k rounded down, eps rounded up.
 
-    With a hidden record count k is for the public lower bound on the rows; each certificate states its own.
+    A plan with a hidden record count has its k for the public lower bound on the rows, a release for the rows it has.
 
     Attributes
     ----------
@@ -32,6 +55,8 @@ class Composition:
         Whether rows of different releases can be joined.
     void
         What takes the guarantee of a plan away, a sentence each; nothing is claimed then.
+    epsilon_unbounded
+        eps when neighbours differ by one record more or less; None unless every release hides its record count.
 
     Examples
     --------
@@ -45,6 +70,7 @@ class Composition:
     epsilon: float | None
     linked: bool
     void: tuple[str, ...] = ()
+    epsilon_unbounded: float | None = None
 
     @property
     def k_text(self) -> str:
@@ -56,8 +82,13 @@ class Composition:
         """eps as it may be printed: rounded up."""
         return "none" if self.epsilon is None else round_up(self.epsilon)
 
+    @property
+    def epsilon_unbounded_text(self) -> str:
+        """eps for one record more or less as it may be printed: rounded up."""
+        return "none" if self.epsilon_unbounded is None else round_up(self.epsilon_unbounded)
 
-def compose(plans: Sequence[Plan], *, linked: bool = False) -> Composition:
+
+def compose(plans: Sequence[Plan | Released], *, linked: bool = False) -> Composition:
     """k and eps of releasing the same table once with each plan.
 
     eps adds up. Where rows cannot be joined, the smallest k counts.
@@ -65,7 +96,7 @@ def compose(plans: Sequence[Plan], *, linked: bool = False) -> Composition:
     Parameters
     ----------
     plans
-        The plans of the releases; a plan that is used twice is listed twice.
+        The releases, or plans for them; a plan that is used twice is listed twice. A release counts with the rows it has.
     linked
         Whether rows of different releases can be joined, by their order or by an id; k is then far lower.
 
@@ -79,14 +110,38 @@ def compose(plans: Sequence[Plan], *, linked: bool = False) -> Composition:
     """
     if not plans:
         raise InputError("Give at least one plan.")
-    if void := tuple(dict.fromkeys(reason for plan in plans for reason in plan.void_reasons)):
+    parts = [
+        (item, item.records, item.void_reasons)
+        if isinstance(item, Plan)
+        else (item.plan, item.rows, item.certificate.void)
+        for item in plans
+    ]
+    if void := tuple(dict.fromkeys(reason for _, _, reasons in parts for reason in reasons)):
         return Composition(None, None, linked, void)
-    ratios = [plan.epsilon_ratio for plan in plans]
-    bounded = [ratio for ratio in ratios if ratio is not None]
-    epsilon = log_above(math.prod(bounded, start=Fraction(1))) if len(bounded) == len(ratios) else math.inf
     if linked:
-        joined = math.prod((plan.anonymity_ratio for plan in plans), start=Fraction(1))
-        k = exact_k(joined, min(plan.records for plan in plans))
+        joined = math.prod((plan.anonymity_ratio for plan, _, _ in parts), start=Fraction(1))
+        k = exact_k(joined, min(rows for _, rows, _ in parts))
     else:
-        k = min(plan.k_for(plan.records) for plan in plans)
-    return Composition(float_below(k), epsilon, linked)
+        k = min(plan.k_for(rows) for plan, rows, _ in parts)
+    together = _product([plan.epsilon_ratio for plan, _, _ in parts])
+    presence = _presence([plan for plan, _, _ in parts])
+    return Composition(
+        float_below(k),
+        log_above(together),
+        linked,
+        epsilon_unbounded=None if presence is None else log_above(_product([together, presence])),
+    )
+
+
+def _product(ratios: Sequence[Fraction | None]) -> Fraction | None:
+    """e^eps of all together; None when one of them is unbounded."""
+    bounded = [ratio for ratio in ratios if ratio is not None]
+    return math.prod(bounded, start=Fraction(1)) if len(bounded) == len(ratios) else None
+
+
+def _presence(plans: Sequence[Plan]) -> Fraction | None:
+    """What hiding the counts adds to e^eps; None if a count is public, which shows that somebody came or went."""
+    noises = [(plan.count_noise, plan.records) for plan in plans if plan.count_noise is not None]
+    if len(noises) < len(plans):
+        return None
+    return math.prod((hidden_count_ratio(noise.p, records) for noise, records in noises), start=Fraction(1))
