@@ -1,6 +1,7 @@
 """Wrong input: one clear sentence on standard error, exit code 2, nothing written, no value quoted."""
 
 import gzip
+import json
 
 import pytest
 
@@ -386,3 +387,20 @@ def test_what_is_not_a_plan_or_a_schema():
 )  # fmt: skip
 def test_a_plan_says_everything(place, option):
     refused(place, place.release(*option), "--plan fixes all of this")
+
+
+def test_a_draft_is_released_only_when_that_is_asked_for_by_name(place):
+    place.write("people.toml", 'domains = "drafted"\n' + (place.folder / "people.toml").read_text())
+    arguments = ("release", "people.csv", "--schema", "people.toml", "--k", "3")
+    refused(place, place.run(*arguments, "-o", "out"), "--allow-drafted")
+    assert place.run(*arguments, "--check")[0] == 2
+    code, out, err = place.run(*arguments, "--allow-drafted", "-o", "out")
+    assert (code, out.splitlines()[1]) == (0, "  This release claims nothing.")
+    assert err.startswith("warning: this release claims nothing: ")
+    assert "nobody has confirmed" in err
+    code, out, err = place.run(*arguments, "--allow-drafted", "-o", "again", "--json")
+    assert (code, json.loads(out)["certificate"]["claims"]) == (0, None)
+    assert err.startswith("warning: this release claims nothing: ")
+    code, out, _ = place.run(*arguments, "--allow-drafted", "--check")
+    assert code == 0
+    assert "A release would claim nothing" in out

@@ -10,7 +10,7 @@ import pkanon as pk
 
 from . import private
 from .options import json_option, output_option, seed_option, text_format, text_options, typed_options
-from .printing import print_json, say
+from .printing import note, print_json, say
 from .progress import progress_bar
 from .reading import read_plan, read_schema
 from .sign import key_password
@@ -22,6 +22,7 @@ class Reading(TypedDict):
 
     allow_fewer: bool
     allow_pass: bool
+    allow_drafted: bool
     data_dependent: bool
     text: pk.TextFormat
 
@@ -48,6 +49,7 @@ class Reading(TypedDict):
 @click.option("--check", is_flag=True, help="Validate TABLE and the plan; write nothing.")
 @click.option("--allow-fewer", is_flag=True, help="Accept fewer rows than planned; k is then lower.")
 @click.option("--allow-pass", is_flag=True, help="Release 'pass' columns as they are, outside every guarantee.")
+@click.option("--allow-drafted", is_flag=True, help="Release with a draft that nobody confirmed; voids the guarantee.")
 @click.option("--data-dependent", is_flag=True, help="Accept a matrix computed from the table; voids the guarantee.")
 @seed_option(None, needs="--seeded-not-private")
 @click.option("--seeded-not-private", is_flag=True, help="Confirm that a seeded release protects nobody.")
@@ -68,6 +70,7 @@ def command(
     check: bool,
     allow_fewer: bool,
     allow_pass: bool,
+    allow_drafted: bool,
     data_dependent: bool,
     seed: int | None,
     seeded_not_private: bool,
@@ -92,6 +95,7 @@ def command(
     reading = Reading(
         allow_fewer=allow_fewer,
         allow_pass=allow_pass,
+        allow_drafted=allow_drafted,
         data_dependent=data_dependent,
         text=text_format(delimiter, encoding),
     )
@@ -112,7 +116,10 @@ def command(
             release.save(str(output), format=file_format, sign=sign, password=password, progress=progress)
     if check:
         _print_check(plan, others, as_json)
-    elif as_json:
+        return
+    if not release.certificate.claims:
+        note(f"this release claims nothing: {' '.join(release.certificate.void)}", kind="warning")
+    if as_json:
         print_json({"folder": str(output), "certificate": release.certificate.to_json()})
     else:
         say(f"Released {release.rows:,} rows to {output}.")

@@ -41,6 +41,7 @@ def release(
     randomness: Randomness | None = None,
     allow_fewer: bool = False,
     allow_pass: bool = False,
+    allow_drafted: bool = False,
     data_dependent: bool = False,
     text: TextFormat | None = None,
     threads: int | None = None,
@@ -63,6 +64,8 @@ def release(
         Accept fewer rows than planned; k is then lower.
     allow_pass
         Accept columns that are released as they are; they void the guarantee.
+    allow_drafted
+        Accept a schema that was drafted from data and that nobody has confirmed; it voids the guarantee.
     data_dependent
         Accept matrices that were computed from the table; they void the guarantee.
     text
@@ -88,7 +91,7 @@ def release(
     """
     progress = progress or quiet
     chosen = randomness or System()
-    _refuse_plan(plan, allow_pass=allow_pass, data_dependent=data_dependent)
+    _refuse_plan(plan, allow_pass=allow_pass, allow_drafted=allow_drafted, data_dependent=data_dependent)
     encoded = encode(table, plan.schema, text=text or TextFormat(), progress=progress)
     _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
     central = _refuse_central(plan, encoded.rows, allow_fewer=allow_fewer)
@@ -144,6 +147,7 @@ def check(
     *,
     allow_fewer: bool = False,
     allow_pass: bool = False,
+    allow_drafted: bool = False,
     data_dependent: bool = False,
     text: TextFormat | None = None,
     progress: Progress | None = None,
@@ -156,7 +160,7 @@ def check(
         A polars, pandas or pyarrow table, a duckdb relation, or the path of a CSV or Parquet file.
     plan
         The plan it is to be released with.
-    allow_fewer, allow_pass, data_dependent
+    allow_fewer, allow_pass, allow_drafted, data_dependent
         What to accept, as in :func:`release`.
     text
         Delimiter and encoding, if the table is a text file.
@@ -179,7 +183,7 @@ def check(
     {'job': 0.25}
     """
     progress = progress or quiet
-    _refuse_plan(plan, allow_pass=allow_pass, data_dependent=data_dependent)
+    _refuse_plan(plan, allow_pass=allow_pass, allow_drafted=allow_drafted, data_dependent=data_dependent)
     encoded = encode(table, plan.schema, text=text or TextFormat(), progress=progress)
     _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
     _refuse_central(plan, encoded.rows, allow_fewer=allow_fewer)
@@ -190,7 +194,7 @@ def check(
     return {name: math.ceil(100 * share) / 100 for name, share in encoded.others.items()}
 
 
-def _refuse_plan(plan: Plan, *, allow_pass: bool, data_dependent: bool) -> None:
+def _refuse_plan(plan: Plan, *, allow_pass: bool, allow_drafted: bool, data_dependent: bool) -> None:
     if not isinstance(plan, Plan):
         raise PlanError(f"A plan is needed, not an object of type {type(plan).__name__}; read a file with read_plan.")
     passed = ", ".join(attribute.name for attribute in plan.schema.passed)
@@ -200,6 +204,12 @@ def _refuse_plan(plan: Plan, *, allow_pass: bool, data_dependent: bool) -> None:
         raise RefusedError(
             f"Passed columns ({passed}) are released as they are and void the guarantee; drop them, or say allow_pass "
             "(--allow-pass) if that is meant."
+        )
+    if plan.schema.drafted and not allow_drafted:
+        raise RefusedError(
+            "The values of the schema were read off a table and nobody has confirmed that they are public knowledge, which "
+            'voids the guarantee; confirm them (domains = "confirmed" in the schema), or say allow_drafted (--allow-drafted) '
+            "if that is meant."
         )
     if plan.data_dependent and not data_dependent:
         raise RefusedError(

@@ -154,7 +154,12 @@ def test_a_drafted_schema_claims_nothing():
     drafted = pk.Schema([pk.Attribute("sex", ["F", "M"])], drafted=True)
     plan = pk.plan(drafted, records=100, k=3)
     assert "Nothing" in plan.explain()
-    certificate = pk.release(pl.DataFrame({"sex": ["F", "M"] * 50}), plan).certificate
+    frame = pl.DataFrame({"sex": ["F", "M"] * 50})
+    for action in (pk.release, pk.check):
+        with pytest.raises(pk.RefusedError, match="allow_drafted"):
+            action(frame, plan)
+        action(frame, plan, allow_drafted=True)
+    certificate = pk.release(frame, plan, allow_drafted=True).certificate
     assert certificate.k is None
     assert "confirmed" in " ".join(certificate.void)
 
