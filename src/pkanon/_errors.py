@@ -9,8 +9,8 @@
     │   └── RefusedError        possible, but it would weaken a promise: must be asked for by name
     └── EnvironmentFailure      disk, memory, connection or package fails      exit code 3
 
-Messages are one sentence or two: what is wrong, where, and how to mend it. They name columns,
-rules and counts of rows. They never contain a value a person entered, nor a row number.
+Messages are one sentence or two: what is wrong, where, and how to mend it. They name columns and
+rules. They never contain a value a person entered, nor a row number, and counts of rows only if asked for.
 """
 
 from __future__ import annotations

@@ -44,10 +44,13 @@ def test_a_forbidden_combination_is_refused_and_counted(unit):
     bad = [cell for cell in every if forbidden(unit, cell)]
     for cell in bad:
         with pytest.raises(pk.DataError, match=r"^1 row "):
-            unit.join([np.array([code], code_dtype(size)) for code, size in zip(cell, unit.sizes)])
+            unit.join([np.array([code], code_dtype(size)) for code, size in zip(cell, unit.sizes)], exact_counts=True)
     columns = [np.array(column, code_dtype(size)) for column, size in zip(zip(*every), unit.sizes)]
     with pytest.raises(pk.DataError, match=rf"^{len(bad)} rows? "):
+        unit.join(columns, exact_counts=True)
+    with pytest.raises(pk.DataError, match=r"^Some rows hold") as caught:  # the number itself must be asked for
         unit.join(columns)
+    assert not any(character.isdigit() for character in str(caught.value))
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)

@@ -24,6 +24,7 @@ class Reading(TypedDict):
     allow_pass: bool
     allow_drafted: bool
     data_dependent: bool
+    exact_counts: bool
     text: pk.TextFormat
 
 
@@ -51,6 +52,7 @@ class Reading(TypedDict):
 @click.option("--allow-pass", is_flag=True, help="Release 'pass' columns as they are, outside every guarantee.")
 @click.option("--allow-drafted", is_flag=True, help="Release with a draft that nobody confirmed; voids the guarantee.")
 @click.option("--data-dependent", is_flag=True, help="Accept a matrix computed from the table; voids the guarantee.")
+@click.option("--exact-counts", is_flag=True, help="Say in errors how many rows are at fault: a confidential number.")
 @seed_option(None, needs="--seeded-not-private")
 @click.option("--seeded-not-private", is_flag=True, help="Confirm that a seeded release protects nobody.")
 @click.option("--threads", type=click.IntRange(min=1), help="Threads for randomising [default: as many as are useful].")
@@ -72,6 +74,7 @@ def command(
     allow_pass: bool,
     allow_drafted: bool,
     data_dependent: bool,
+    exact_counts: bool,
     seed: int | None,
     seeded_not_private: bool,
     threads: int | None,
@@ -97,6 +100,7 @@ def command(
         allow_pass=allow_pass,
         allow_drafted=allow_drafted,
         data_dependent=data_dependent,
+        exact_counts=exact_counts,
         text=text_format(delimiter, encoding),
     )
     with progress_bar() as progress:

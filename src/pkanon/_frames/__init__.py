@@ -9,10 +9,21 @@ polars is imported with this package; pandas and duckdb only to hand back a tabl
 
 from .border import guarded
 from .draft import Draft, draft_schema
-from .read import Encoded, Kind, TextFormat, column_as_weights, count_rows, encode, encode_released, group_sizes
+from .read import (
+    NO_ROWS,
+    Encoded,
+    Kind,
+    TextFormat,
+    column_as_weights,
+    count_rows,
+    encode,
+    encode_released,
+    group_sizes,
+)
 from .write import as_kind, decode, decode_attributes, wide_types, write_csv, write_parquet
 
 __all__ = [
+    "NO_ROWS",
     "Draft",
     "Encoded",
     "Kind",

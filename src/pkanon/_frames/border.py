@@ -5,8 +5,9 @@ exception keeps the message even when ours does not repeat it. So every call tha
 person's value goes through :func:`guarded`. What comes out is an error of ours with no cause and no
 context: it is raised *after* the ``except`` block has ended, not inside it.
 
-The same holds for what we write ourselves: messages name columns, rules and counts of rows, never a
-value and never a row number.
+The same holds for what we write ourselves: messages name columns and rules, never a value and never a
+row number. They say "some rows": how many is a count of the private table, which whoever wrote the
+schema may have asked for. The custodian gets the number with ``exact_counts``.
 """
 
 from __future__ import annotations
@@ -66,8 +67,10 @@ def _next(steps: Iterator[T]) -> T | None:
     return next(steps, None)
 
 
-def rows(count: int, verb: str = "hold") -> str:
-    """The start of a sentence: "1 row holds", "12 rows hold"."""
+def rows(count: int, verb: str = "hold", *, exact: bool = False) -> str:
+    """The start of a sentence: "some rows hold"; if ``exact``, "1 row holds" or "12 rows hold"."""
+    if not exact:
+        return f"some rows {verb}"
     if count == 1:
         return f"1 row {'has' if verb == 'have' else verb + 's'}"
     return f"{count:,} rows {verb}"

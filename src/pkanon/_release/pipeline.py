@@ -3,18 +3,21 @@
     encode -> codes of attributes -> codes of units -> randomise -> shuffle -> codes of attributes
 
 Everything that would weaken the promise is refused unless it is asked for by name. Nothing here
-prints or logs; with a hidden record count the true count leaves no trace but in memory.
+prints or logs. Errors say "some rows"; how many is told only to a custodian who asks (``exact_counts``).
+With a hidden record count no error, no progress report and no result carries the true count, or a
+number that was computed from it: the count leaves no trace but in memory.
 """
 
 from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 
-from .._errors import DataError, PlanError, RefusedError
-from .._frames import TextFormat, encode
+from .._errors import DataError, EnvironmentFailure, PlanError, RefusedError
+from .._frames import NO_ROWS, Encoded, TextFormat, encode
 from .._plan import Central, Plan
 from .._progress import Progress, quiet
 from .._sample import (
@@ -43,6 +46,7 @@ def release(
     allow_pass: bool = False,
     allow_drafted: bool = False,
     data_dependent: bool = False,
+    exact_counts: bool = False,
     text: TextFormat | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -68,6 +72,9 @@ def release(
         Accept a schema that was drafted from data and that nobody has confirmed; it voids the guarantee.
     data_dependent
         Accept matrices that were computed from the table; they void the guarantee.
+    exact_counts
+        Say in errors how many rows are at fault, not only that some are; refused for a hidden record count. Such a number is
+        a fact about the private table: keep it as confidential as the table.
     text
         Delimiter and encoding, if the table is a text file.
     threads
@@ -89,15 +96,37 @@ def release(
     >>> pk.release(people, plan)
     <Release of 1,000 rows of 1 attribute: k = 20, epsilon = 1.9812>
     """
-    progress = progress or quiet
     chosen = randomness or System()
-    _refuse_plan(plan, allow_pass=allow_pass, allow_drafted=allow_drafted, data_dependent=data_dependent)
-    encoded = encode(table, plan.schema, text=text or TextFormat(), progress=progress)
-    _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
-    central = _refuse_central(plan, encoded.rows, allow_fewer=allow_fewer)
+    _refuse_plan(
+        plan,
+        allow_pass=allow_pass,
+        allow_drafted=allow_drafted,
+        data_dependent=data_dependent,
+        exact_counts=exact_counts,
+    )
+    progress = _shown(plan, progress or quiet)
+    with suppress(MemoryError):  # numpy's says how many rows it has no room for
+        encoded = _encoded(table, plan, text, exact_counts, progress)
+        _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
+        central = _refuse_central(plan, encoded.rows, allow_fewer=allow_fewer)
+        codes, encoded = encoded.handed_over()
+        return _released(plan, codes, encoded, chosen, central, exact_counts, threads, progress)
+    raise EnvironmentFailure("There is not enough memory for this table.")
+
+
+def _released(
+    plan: Plan,
+    codes: dict[str, Codes],
+    encoded: Encoded,
+    chosen: Randomness,
+    central: Central | str | None,
+    exact_counts: bool,
+    threads: int | None,
+    progress: Progress,
+) -> Release:
+    """The release of the rows in ``codes``, which is emptied on the way; ``encoded`` is the rest of the table's record."""
+    columns = _unit_columns(plan, codes, exact_counts=exact_counts)
     source = Keystream(chosen.key())
-    codes, encoded = encoded.handed_over()
-    columns = _unit_columns(plan, codes)
     rows = encoded.rows
     if plan.count_noise is not None:
         change = draw_change(rows, plan.count_noise.p, source)
@@ -149,6 +178,7 @@ def check(
     allow_pass: bool = False,
     allow_drafted: bool = False,
     data_dependent: bool = False,
+    exact_counts: bool = False,
     text: TextFormat | None = None,
     progress: Progress | None = None,
 ) -> dict[str, float]:
@@ -162,6 +192,8 @@ def check(
         The plan it is to be released with.
     allow_fewer, allow_pass, allow_drafted, data_dependent
         What to accept, as in :func:`release`.
+    exact_counts
+        Say in errors how many rows are at fault, as in :func:`release`.
     text
         Delimiter and encoding, if the table is a text file.
     progress
@@ -182,21 +214,60 @@ def check(
     >>> pk.check(pl.DataFrame({"job": ["nurse", "farmer", "pilot", "nurse"]}), plan)
     {'job': 0.25}
     """
-    progress = progress or quiet
-    _refuse_plan(plan, allow_pass=allow_pass, allow_drafted=allow_drafted, data_dependent=data_dependent)
-    encoded = encode(table, plan.schema, text=text or TextFormat(), progress=progress)
-    _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
-    _refuse_central(plan, encoded.rows, allow_fewer=allow_fewer)
-    codes, encoded = encoded.handed_over()
-    _unit_columns(plan, codes)
-    if plan.count_noise is not None:
-        return {}
-    return {name: math.ceil(100 * share) / 100 for name, share in encoded.others.items()}
+    _refuse_plan(
+        plan,
+        allow_pass=allow_pass,
+        allow_drafted=allow_drafted,
+        data_dependent=data_dependent,
+        exact_counts=exact_counts,
+    )
+    with suppress(MemoryError):
+        encoded = _encoded(table, plan, text, exact_counts, _shown(plan, progress or quiet))
+        _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
+        _refuse_central(plan, encoded.rows, allow_fewer=allow_fewer)
+        codes, encoded = encoded.handed_over()
+        _unit_columns(plan, codes, exact_counts=exact_counts)
+        if plan.count_noise is not None:
+            return {}
+        return {name: math.ceil(100 * share) / 100 for name, share in encoded.others.items()}
+    raise EnvironmentFailure("There is not enough memory for this table.")
 
 
-def _refuse_plan(plan: Plan, *, allow_pass: bool, allow_drafted: bool, data_dependent: bool) -> None:
+def _shown(plan: Plan, progress: Progress) -> Progress:
+    """``progress``; for a hidden record count only where each step begins and ends, for shares tell how many rows there are."""
+    if plan.count_noise is None:
+        return progress
+    told: set[tuple[str, float]] = set()
+
+    def begin_and_end(step: str, done: float) -> None:
+        for mark in (0.0, 1.0):
+            if mark <= done and (step, mark) not in told:
+                told.add((step, mark))
+                progress(step, mark)
+
+    return begin_and_end
+
+
+def _encoded(table: object, plan: Plan, text: TextFormat | None, exact_counts: bool, progress: Progress) -> Encoded:
+    return encode(
+        table,
+        plan.schema,
+        text=text or TextFormat(),
+        exact_counts=exact_counts,
+        allow_empty=True,  # _refuse_rows sees to it: with a hidden count "no rows" would be a number too
+        progress=progress,
+    )
+
+
+def _refuse_plan(
+    plan: Plan, *, allow_pass: bool, allow_drafted: bool, data_dependent: bool, exact_counts: bool
+) -> None:
     if not isinstance(plan, Plan):
         raise PlanError(f"A plan is needed, not an object of type {type(plan).__name__}; read a file with read_plan.")
+    if exact_counts and plan.count_noise is not None:
+        raise RefusedError(
+            "The plan hides the record count, so no error may count rows; leave out exact_counts (--exact-counts)."
+        )
     passed = ", ".join(attribute.name for attribute in plan.schema.passed)
     if passed and plan.count_noise is not None:
         raise PlanError(f"The plan hides the record count, so no column can be passed; drop {passed}.")
@@ -225,6 +296,8 @@ def _refuse_rows(plan: Plan, rows: int, *, allow_fewer: bool) -> None:
                 f"The table has fewer rows than the public lower bound of the plan, {plan.records:,}; plan for a lower one."
             )
         return
+    if rows == 0:
+        raise DataError(NO_ROWS)
     if rows == 1:
         raise DataError("The table has one row; a single person cannot be hidden.")
     if rows < plan.records and not allow_fewer:
@@ -239,8 +312,8 @@ def _refuse_central(plan: Plan, rows: int, *, allow_fewer: bool) -> Central | st
 
     Fewer rows hide a person less, and with more rows the delta that was asked for may be too large to mean anything.
     """
-    if plan.asked.central_epsilon is None or rows == plan.records:
-        return None
+    if plan.asked.central_epsilon is None or rows == plan.records or plan.count_noise is not None:
+        return None  # a hidden count has no central epsilon, and the true one is not to be told
     central = central_of(plan, rows)
     if misses_central_target(plan, central) and not allow_fewer:
         raise RefusedError(
@@ -250,9 +323,9 @@ def _refuse_central(plan: Plan, rows: int, *, allow_fewer: bool) -> Central | st
     return central
 
 
-def _unit_columns(plan: Plan, codes: dict[str, Codes]) -> list[Codes]:
+def _unit_columns(plan: Plan, codes: dict[str, Codes], *, exact_counts: bool) -> list[Codes]:
     """One column of codes per unit. Empties ``codes``: a column that is joined with others is freed at once."""
-    return [unit.join([codes.pop(name) for name in unit.attributes]) for unit in plan.units]
+    return [unit.join([codes.pop(name) for name in unit.attributes], exact_counts=exact_counts) for unit in plan.units]
 
 
 def _attribute_columns(plan: Plan, columns: list[Codes]) -> dict[str, Codes]:

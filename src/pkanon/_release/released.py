@@ -290,6 +290,10 @@ def open_release(path: str | Path) -> Release:
     """
     data, plan, certificate = read_folder(path)
     encoded = encode_released(data, plan.schema)
+    if not encoded.rows and plan.count_noise is None:
+        raise DataError(
+            f"{data} has no rows, which only a hidden record count can come to; do not rely on this release."
+        )
     if encoded.rows != certificate.rows:
         raise DataError(f"{data} has {encoded.rows:,} rows, but its certificate is for {certificate.rows:,}.")
     if data_digest(plan, encoded.codes) != certificate.digests["data"]:

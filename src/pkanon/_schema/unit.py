@@ -104,8 +104,11 @@ class Unit:
         codes[self._allowed_cells] = np.arange(self.size, dtype=np.int32)
         return codes
 
-    def join(self, columns: Sequence[Codes]) -> Codes:
-        """The unit's codes, from ``columns``: one column of codes per attribute."""
+    def join(self, columns: Sequence[Codes], *, exact_counts: bool = False) -> Codes:
+        """The unit's codes, from ``columns``: one column of codes per attribute.
+
+        Forbidden combinations are refused: some rows hold one, with ``exact_counts`` how many do.
+        """
         if len(columns) == 1 and not self.forbid:
             return columns[0].astype(code_dtype(self.size), copy=False)
         wide = code_dtype(math.prod(self.sizes))
@@ -118,8 +121,9 @@ class Unit:
         codes = self._codes_of_cells[cells]
         bad = int(np.count_nonzero(codes < 0))
         if bad:
+            which = "Some rows hold" if not exact_counts else "1 row holds" if bad == 1 else f"{bad:,} rows hold"
             raise DataError(
-                f"{bad:,} row{' holds' if bad == 1 else 's hold'} a combination of "
+                f"{which} a combination of "
                 f"{', '.join(self.attributes)} that the schema forbids; correct them or change 'forbid'."
             )
         return codes.astype(code_dtype(self.size))

@@ -39,7 +39,7 @@ def agrees(attribute: Attribute, values: list[object], dtype: pl.DataType | None
     bad = [value for value, code in zip(values, want) if code is None]
     for value in bad:
         with pytest.raises(DataError, match=f"Column '{attribute.name}': 1 row h"):
-            encode(pl.DataFrame({attribute.name: pl.Series([value], dtype=dtype)}), schema)
+            encode(pl.DataFrame({attribute.name: pl.Series([value], dtype=dtype)}), schema, exact_counts=True)
     if bad:
         with pytest.raises(DataError):
             encode(pl.DataFrame({attribute.name: pl.Series(values, dtype=dtype)}), schema)
@@ -106,7 +106,7 @@ def test_floats_for_integers(attribute):
         frame = pl.DataFrame({"n": [value]})
         if attribute.other_code is None:
             with pytest.raises(DataError, match="1 row holds something that is not a whole number"):
-                encode(frame, schema)
+                encode(frame, schema, exact_counts=True)
         else:
             assert encode(frame, schema).codes["n"].tolist() == [attribute.other_code]
 
@@ -163,7 +163,7 @@ def test_dates_with_a_time():
             frame = times.dt.replace_time_zone(zone).to_frame()
             assert encode(frame, schema).codes["d"].tolist() == [0, 2, 1]
     with pytest.raises(DataError, match="2 rows hold a time of day"):  # other does not take them
-        encode(pl.DataFrame({"d": [midnight, noon, noon]}), schema)
+        encode(pl.DataFrame({"d": [midnight, noon, noon]}), schema, exact_counts=True)
 
 
 @pytest.mark.parametrize("values", [[False, True], [True, False]])
@@ -214,7 +214,7 @@ def test_decimals():
     frame = pl.DataFrame({"n": [Decimal("3.0"), None, Decimal("9.0")]})
     assert encode(frame, whole).codes["n"].tolist() == [3, 10, 9]
     with pytest.raises(DataError, match="1 row holds something that is not a whole number"):
-        encode(pl.DataFrame({"n": [Decimal("3.5"), Decimal("3.0")]}), whole)
+        encode(pl.DataFrame({"n": [Decimal("3.5"), Decimal("3.0")]}), whole, exact_counts=True)
     bins = Schema([Attribute.binned("n", edges=[0.0, 3.25, 9.0])])
     assert encode(pl.DataFrame({"n": [Decimal("3.25"), Decimal("3.24")]}), bins).codes["n"].tolist() == [1, 0]
 
@@ -224,7 +224,7 @@ def test_decimals():
 )
 def test_a_column_of_nulls(attribute):
     with pytest.raises(DataError, match="2 rows have no value"):
-        encode(pl.DataFrame({"n": [None, None]}), Schema([attribute]))
+        encode(pl.DataFrame({"n": [None, None]}), Schema([attribute]), exact_counts=True)
 
 
 @pytest.mark.parametrize(

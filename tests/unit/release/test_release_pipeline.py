@@ -237,6 +237,28 @@ class TestHiddenCount:
             pk.release(self.frame, plan, allow_fewer=True)
         assert "100" not in str(caught.value)
 
+    @pytest.mark.parametrize("format", ["parquet", "csv", "both"])
+    def test_a_count_may_come_to_nothing_and_is_still_a_release(self, format, tmp_path):
+        plan = pk.plan(self.schema, records=1, epsilon=3, hide_count="1/2")
+        made = (pk.release(self.frame.head(1), plan) for _ in range(1000))  # one in five has no rows
+        empty = next(release for release in made if release.rows == 0)
+        empty.save(tmp_path / "out", format=format)
+        opened = pk.open_release(tmp_path / "out")
+        assert (opened.rows, opened.certificate.k) == (0, 1.0)
+        assert opened.table.equals(empty.table)
+        assert opened.table.schema == empty.table.schema
+        assert opened.crosstab("sex").counts.tolist() == [0, 0]
+        assert pk.compose([opened]).k == 1
+
+    def test_a_public_count_does_not_come_to_nothing(self, tmp_path):
+        plan = pk.plan(self.schema, records=100, k=2)
+        pk.release(self.frame, plan).save(tmp_path / "out")
+        file = tmp_path / "out" / "data.parquet"
+        kept = {key: text for key, text in pl.read_parquet_metadata(file).items() if key.startswith("pkanon:")}
+        pl.read_parquet(file).clear().write_parquet(tmp_path / "none.parquet", metadata=kept)
+        with pytest.raises(pk.DataError, match="no rows"):
+            pk.open_release(tmp_path / "none.parquet")
+
     def test_no_passed_columns(self):
         schema = pk.Schema([*self.schema.attributes, pk.Attribute("w", role="pass")])
         plan = pk.plan(schema, records=50, epsilon=3, hide_count=Fraction(1, 2))

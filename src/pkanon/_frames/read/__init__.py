@@ -14,7 +14,7 @@ weights.py    a passed column as survey weights
 
 from .check import are_names, check_header
 from .convert import conversion
-from .encode import Encoded, encode, encode_released
+from .encode import NO_ROWS, Encoded, encode, encode_released
 from .groups import count_rows, group_sizes
 from .numbering import as_number
 from .source import Kind, Source, open_source
@@ -22,6 +22,7 @@ from .textopen import PLAIN, TextFormat
 from .weights import column_as_weights
 
 __all__ = [
+    "NO_ROWS",
     "PLAIN",
     "Encoded",
     "Kind",

@@ -2,7 +2,7 @@
 
 Each kind of column takes its values batch by batch and counts what is wrong with them, so that one
 message can name every column at fault and the number of rows. Columns with the role ``drop`` have no
-object here: nothing ever looks at them.
+object here: nothing ever looks at them. The number itself is told only where ``exact`` counts were asked for.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Column(Protocol):
     def take(self, values: pl.Series, how: Conversion, missing: Missing) -> None:
         """The next rows, converted; ``missing`` tells where nothing was entered."""
 
-    def complaints(self) -> list[str]:
+    def complaints(self, *, exact: bool) -> list[str]:
         """What is wrong with the column after the last row, one sentence each."""
 
 
@@ -82,17 +82,21 @@ class CodedColumn:
             marked[unlisted | faulty] = self.coder.other_code or 0
         self._pieces.append(marked.astype(code_dtype(self.attribute.size)))
 
-    def complaints(self) -> list[str]:
+    def complaints(self, *, exact: bool) -> list[str]:
         sentences = []
         column = f"Column '{self.attribute.name}':"
         if self._missing and self.attribute.missing_code is None:
             sentences.append(
-                f'{column} {rows(self._missing, "have")} no value; declare missing = "value" or complete the data.'
+                f'{column} {rows(self._missing, "have", exact=exact)} no value; declare missing = "value" or complete the data.'
             )
         if self._faulty and (self.coder.other_code is None or self._fatal):
-            sentences.append(f"{column} {rows(self._faulty)} {self._fault}; correct the data or the schema.")
+            sentences.append(
+                f"{column} {rows(self._faulty, exact=exact)} {self._fault}; correct the data or the schema."
+            )
         if self._unlisted and self.coder.other_code is None:
-            sentences.append(f"{column} {rows(self._unlisted)} a value that the schema does not list; {self.way_out}")
+            sentences.append(
+                f"{column} {rows(self._unlisted, exact=exact)} a value that the schema does not list; {self.way_out}"
+            )
         return sentences
 
     @property
@@ -103,6 +107,8 @@ class CodedColumn:
     def codes(self) -> Codes:
         """All codes, in the order of the rows; to be called once."""
         pieces, self._pieces = self._pieces, []
+        if not pieces:
+            return np.empty(0, code_dtype(self.attribute.size))
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
@@ -149,10 +155,12 @@ class _KeptColumn:
             self._faulty += int(np.count_nonzero(values.is_null().to_numpy() & ~missing()))
             self._fault = how.fault
 
-    def complaints(self) -> list[str]:
+    def complaints(self, *, exact: bool) -> list[str]:
         if not self._faulty:
             return []
-        return [f"Column '{self.attribute.name}': {rows(self._faulty)} {self._fault}; correct the data or the schema."]
+        return [
+            f"Column '{self.attribute.name}': {rows(self._faulty, exact=exact)} {self._fault}; correct the data or the schema."
+        ]
 
     def values(self) -> pl.Series:
         """All values, in the order of the rows."""
@@ -176,14 +184,16 @@ class IdColumn(_KeptColumn):
         super().take(values, how, missing)
         self._missing += int(np.count_nonzero(missing()))
 
-    def complaints(self) -> list[str]:
-        sentences = super().complaints()
+    def complaints(self, *, exact: bool) -> list[str]:
+        sentences = super().complaints(exact=exact)
         name = self.attribute.name
         if self._missing:
-            sentences.append(f"The id column '{name}': {rows(self._missing, 'have')} no id; complete them.")
+            sentences.append(
+                f"The id column '{name}': {rows(self._missing, 'have', exact=exact)} no id; complete them."
+            )
         if not sentences and (again := guarded(f"The id column '{name}' cannot be compared.", self._repeated)):
             sentences.append(
-                f"The id column '{name}' repeats: {rows(again, 'share')} an id with another; one row per person is "
+                f"The id column '{name}' repeats: {rows(again, 'share', exact=exact)} an id with another; one row per person is "
                 "required: remove or join the repeated rows."
             )
         return sentences

@@ -33,6 +33,7 @@ from .textopen import PLAIN, TextFormat
 
 READING = "reading"
 """The name of this step in progress reports."""
+NO_ROWS = "The table has no rows."
 
 
 @dataclass(frozen=True)
@@ -63,25 +64,36 @@ def encode(
     schema: Schema,
     *,
     text: TextFormat = PLAIN,
+    exact_counts: bool = False,
+    allow_empty: bool = False,
     progress: Progress = quiet,
 ) -> Encoded:
     """The codes of a table; refuses every row and column that does not fit the schema.
 
     ``table`` is a frame of polars, pandas or pyarrow, a duckdb relation, or the path of a CSV or
-    Parquet file. The step of ``progress`` is called reading.
+    Parquet file. The step of ``progress`` is called reading. Errors say that some rows are at fault, with
+    ``exact_counts`` how many. A table without rows is refused unless the caller sees to it (``allow_empty``).
     """
     declared = [attribute.name for attribute in schema.attributes]
-    return _encoded(open_source(table, text), declared, lambda: columns_of(schema), progress)
+    source = open_source(table, text, exact_counts=exact_counts)
+    encoded = _encoded(source, declared, lambda: columns_of(schema), progress, exact_counts)
+    if not encoded.rows and not allow_empty:
+        raise DataError(NO_ROWS)
+    return encoded
 
 
 def encode_released(table: object, schema: Schema) -> Encoded:
-    """The codes of a table that was released with this schema: its values are the schema's labels."""
+    """The codes of a table that was released with this schema: its values are the schema's labels. It may have no rows."""
     declared = [attribute.name for attribute in schema.attributes if attribute.role in ("randomise", "pass")]
-    return _encoded(open_source(table, PLAIN), declared, lambda: released_columns_of(schema), quiet)
+    return _encoded(open_source(table, PLAIN), declared, lambda: released_columns_of(schema), quiet, False)
 
 
 def _encoded(
-    source: Source, declared: Sequence[str], new_columns: Callable[[], list[Column]], progress: Progress
+    source: Source,
+    declared: Sequence[str],
+    new_columns: Callable[[], list[Column]],
+    progress: Progress,
+    exact_counts: bool,
 ) -> Encoded:
     check_columns(source, declared)
     progress = _rising(progress)
@@ -94,12 +106,12 @@ def _encoded(
             columns = new_columns()  # read again below, as text
     if rows is None:
         rows = _read(source, columns, progress, None)
+    coded = [column for column in columns if isinstance(column, CodedColumn)]
     if rows == 0:
-        raise DataError("The table has no rows.")
-    if complaints := [sentence for column in columns for sentence in column.complaints()]:
+        return Encoded(0, {column.attribute.name: column.codes() for column in coded}, None, source.kind)
+    if complaints := [sentence for column in columns for sentence in column.complaints(exact=exact_counts)]:
         raise DataError("\n".join(complaints))
     progress(READING, 1.0)
-    coded = [column for column in columns if isinstance(column, CodedColumn)]
     others = {column.attribute.name: column.others / rows for column in coded if column.others}
     codes = {column.attribute.name: column.codes() for column in coded}
     passed = [column.values() for column in columns if isinstance(column, PassedColumn)]

@@ -67,10 +67,13 @@ class Source:
         raise DataError(self.text.diagnosis())
 
 
-def open_source(table: object, text: TextFormat) -> Source:
-    """The table as a source; refuses what is not a table."""
+def open_source(table: object, text: TextFormat, *, exact_counts: bool = False) -> Source:
+    """The table as a source; refuses what is not a table.
+
+    ``exact_counts``: errors say how many rows are at fault, not only that some are.
+    """
     if isinstance(table, (str, os.PathLike)):
-        return _open_path(Path(table), text)
+        return _open_path(Path(table), text, exact_counts)
     opener = next((_OPENERS[key] for key in map(_class_name, type(table).__mro__) if key in _OPENERS), None)
     if opener is None:
         raise InputError(f"A table is {ACCEPTED}; got an object of type {type(table).__name__}.")
@@ -80,14 +83,14 @@ def open_source(table: object, text: TextFormat) -> Source:
     return source
 
 
-def _open_path(path: Path, text: TextFormat) -> Source:
+def _open_path(path: Path, text: TextFormat, exact_counts: bool) -> Source:
     if path.is_dir():
         raise InputError(f"{path} is a folder; give the path of one file.")
     if not path.exists():
         raise InputError(f"There is no file {path}.")
     suffix = plain_suffix(path)
     if suffix in TEXT_SUFFIXES:
-        file = open_text(path, text)
+        file = open_text(path, text, exact_counts=exact_counts)
         return Source("polars", file.names, lambda columns: file.batches({}), file)
     if suffix in PARQUET_SUFFIXES:
         return _parquet(path)

@@ -47,12 +47,16 @@ AS_TEXT = Reading(pl.String(), takes_anything=True)
 
 @dataclass(frozen=True)
 class TextFile:
-    """An existing file. ``data`` is its text in UTF-8 where the file itself cannot be handed to polars."""
+    """An existing file. ``data`` is its text in UTF-8 where the file itself cannot be handed to polars.
+
+    ``exact_counts``: errors say how many lines are at fault, not only that some are.
+    """
 
     path: Path
     separator: str
     delimiter_given: bool
     data: bytes | None
+    exact_counts: bool = False
 
     def pieces(self) -> Iterator[bytes]:
         """The text, a piece at a time, without the byte order mark."""
@@ -166,12 +170,12 @@ class TextFile:
         short, long = uneven_lines(self.pieces(), self.separator, width)
         if short:
             return (
-                f"{self.path}: {rows(short, 'have')} fewer fields than the header, which has {width}; "
+                f"{self.path}: {rows(short, 'have', exact=self.exact_counts)} fewer fields than the header, which has {width}; "
                 "complete them (a missing value is an empty field) or delete blank lines."
             )
         if long:
             return (
-                f"{self.path}: {rows(long, 'have')} more fields than the header, which has {width}; "
+                f"{self.path}: {rows(long, 'have', exact=self.exact_counts)} more fields than the header, which has {width}; "
                 "put fields that contain the delimiter in quotes."
             )
         return None
@@ -192,7 +196,7 @@ class TextFile:
         )
 
 
-def open_text(path: Path, text: TextFormat) -> TextFile:
+def open_text(path: Path, text: TextFormat, *, exact_counts: bool = False) -> TextFile:
     """The text file at ``path``; its header has been read."""
     separator = separator_of(path, text)
     try:
@@ -203,5 +207,5 @@ def open_text(path: Path, text: TextFormat) -> TextFile:
         reason = None
     if reason is not None:
         raise InputError(f"Cannot read {path}: {reason}.")
-    file = TextFile(path, separator, text.delimiter is not None, data)
+    file = TextFile(path, separator, text.delimiter is not None, data, exact_counts)
     return replace(file, data=without_blank_end(path, data)) if len(file.names) > 1 else file
