@@ -121,14 +121,14 @@ def command(
     if check:
         _print_check(plan, others, as_json)
         return
-    if not release.certificate.claims:
-        note(f"this release claims nothing: {' '.join(release.certificate.void)}", kind="warning")
     if as_json:
         print_json({"folder": str(output), "certificate": release.certificate.to_json()})
     else:
         say(f"Released {release.rows:,} rows to {output}.")
         for line in str(release.certificate).splitlines():
             say(f"  {line}")
+    if not release.certificate.claims:
+        note(f"this release claims nothing: {' '.join(release.certificate.void)}", kind="warning")
 
 
 def _read_plan(file: str) -> pk.Plan:
