@@ -33,7 +33,13 @@ def command(table: str, output: str | None, delimiter: str | None, encoding: str
         draft.save(output)
     if as_json:
         print_json(
-            {"attributes": draft.schema.to_json(), "notes": list(draft.notes), "confirmed": False, "file": output}
+            {
+                "attributes": draft.schema.to_json(),
+                "notes": list(draft.notes),
+                "warnings": list(draft.warnings),
+                "confirmed": False,
+                "file": output,
+            }
         )
         return
     if output is None:
@@ -42,4 +48,6 @@ def command(table: str, output: str | None, delimiter: str | None, encoding: str
         say(f"Drafted {output}: {len(draft.schema.attributes)} columns.")
         for line in draft.notes:
             say(f"  {line}")
+    for line in draft.warnings:
+        note(line, kind="warning")
     note(WARNING, kind="warning")

@@ -36,7 +36,7 @@ def test_texts():
     attribute, note = drafted([f"t{i % 51}" for i in range(N)])
     assert (attribute.role, note) == ("drop", "c: 51 different texts: dropped; declare its values to keep it")
     attribute, note = drafted([f"t{i}" for i in range(N)])
-    assert (attribute.role, note) == ("id", "c: different in every row: taken as the id")
+    assert (attribute.role, note) == ("drop", "c: different in every row: dropped")
     assert drafted(["a"] * N)[0].role == "drop"
     attribute, note = drafted(["a", None] * 300)
     assert attribute == Attribute("c", ["a"], missing="value")
@@ -48,7 +48,7 @@ def test_texts():
 def test_integers():
     assert drafted([1, 2, 3] * 200)[0] == Attribute.ranged("c", 1, 3)
     assert drafted([1, 2, 4] * 200)[0] == Attribute("c", [1, 2, 4])
-    assert drafted(list(range(N)))[0].role == "id"
+    assert drafted(list(range(N)))[0].role == "drop"
     attribute, note = drafted(RNG.integers(0, 100, N))
     assert attribute.domain == Attribute.binned("c", start=0, stop=100, width=5, open="both").domain
     assert note.endswith("22 bins, open at both ends")
@@ -127,12 +127,97 @@ def test_a_first_line_of_values_is_refused(tmp_path):
     path.write_text("1,2,x\n3,4,y\n")
     with pytest.raises(DataError, match="must name the columns"):
         draft_schema(path)
+    for line in ("F,nurse,Paris", " F ,clerk,Rome", '"nurse","Paris","x"'):  # texts only, and some of them again below
+        path.write_text(f"{line}\nM,nurse,Paris\nF,clerk,Paris\n,Paris,x\n")
+        with pytest.raises(DataError, match="looks like a row: a field of it occurs again in its own column") as caught:
+            draft_schema(path)
+        assert not any(value in str(caught.value) for value in ("nurse", "Paris", "Rome", "clerk"))
     path.write_text("a;b\n1;2\n")
     with pytest.raises(DataError, match="--delimiter"):
         draft_schema(path)
     path.write_text("a,b\n")
     with pytest.raises(DataError, match="no rows"):
         draft_schema(path)
+
+
+def test_a_first_line_that_may_be_anything_is_not_taken_silently(tmp_path):
+    path = tmp_path / "t.csv"
+    for lines, told in (
+        ("name,town\nAnn,Rome\nBob,Paris\nBob,Paris\n", True),
+        ("name,age\nAnn,30\nBob,31\nBob,31\n", False),  # no row of this file has a word where others have a number
+        ("name,born\nAnn,2001-02-03\nBob,2001-02-04\nBob,2001-02-04\n", False),
+    ):
+        path.write_text(lines)
+        assert any("no person's row" in line for line in draft_schema(path).warnings) == told
+    frame = pl.DataFrame({"F": ["F", "M"] * 50, "Paris": ["Paris", "Rome"] * 50})  # a file read without its header
+    assert "own name as a value" in draft_schema(frame).warnings[0]
+    assert draft_schema(pl.DataFrame({"sex": ["F", "M"] * 50})).warnings == ()
+
+
+def warnings(**columns):
+    rows = len(next(iter(columns.values())))
+    return draft_schema(pl.DataFrame({**columns, "z": ["p", "q"] * (rows // 2)})).warnings
+
+
+@pytest.mark.parametrize("values", [[f"P{i:04}" for i in range(N)], list(range(N))], ids=["texts", "numbers"])
+@pytest.mark.parametrize("name", ["case", "patient", "c"])
+def test_a_draft_never_makes_an_id(name, values, tmp_path):
+    frame = pl.DataFrame({name: values, "z": ["p", "q"] * (N // 2)})
+    frame.write_csv(tmp_path / "t.csv")
+    for table in (frame, tmp_path / "t.csv"):
+        made = draft_schema(table)
+        assert {attribute.role for attribute in made.schema.attributes} == {"randomise", "drop"}
+        sentence = (
+            f"Column '{name}' holds no value twice; if it identifies persons (not cases, visits or forms), "
+            'make it role = "id".'
+        )
+        assert sentence in made.warnings
+        assert f"# ! {sentence}\n" in made.to_toml()
+        assert parse(made.to_toml()) == made.schema
+        assert not any(str(value) in "".join(made.warnings) for value in values[10:])
+
+
+ADMISSIONS = [i % 200 for i in range(N)]  # 200 patients with three admissions each
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("patient", ADMISSIONS),
+        ("Patient No.", ADMISSIONS),
+        ("personId", ADMISSIONS),
+        ("customer_number", [f"c{i}" for i in ADMISSIONS]),
+        ("SSN", [f"c{i}" for i in ADMISSIONS]),
+        ("id", [i % 20 for i in range(N)]),
+        ("number", [10_000 + i for i in ADMISSIONS]),  # by how it is written
+        ("x", [f"AB{i:05}" for i in ADMISSIONS]),
+        ("name", [f"N{'x' * (i % 7)}{i}" for i in range(N - 1)] + ["N0"]),
+    ],
+)
+def test_an_id_that_repeats_shows_that_rows_may_not_be_persons(name, values):
+    (line,) = warnings(case=list(range(N)), **{name: values})[1:]
+    assert line.startswith(f"Column '{name}' repeats and looks like the number or name of a person: rows may not be")
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("age", [i % 100 for i in range(N)]),
+        ("persons", [i % 9 for i in range(N)]),
+        ("members", [i % 60 for i in range(N)]),
+        ("idea", ["a", "b", "c"] * 200),
+        ("member", ["yes", "no"] * 300),
+        ("job", [f"job {i}" for i in range(60)] * 10),
+        ("income", [i * i for i in ADMISSIONS]),
+    ],
+)
+def test_ordinary_columns_are_not_taken_for_persons(name, values):
+    assert warnings(**{name: values}) == ()
+
+
+def test_a_name_cannot_write_into_the_file():
+    made = draft_schema(pl.DataFrame({'a\nrole = "id"': list(range(N)), "z": ["p", "q"] * (N // 2)}))
+    assert parse(made.to_toml()) == made.schema
 
 
 def test_a_draft_can_be_written_and_read_again():
@@ -159,7 +244,7 @@ cells = {
 def test_any_table_fits_its_draft(data, dtype, spread, tmp_path_factory):
     pool = data.draw(st.lists(cells[dtype] | st.none(), min_size=1, max_size=spread))
     values = (pool * 240)[:240]
-    frame = pl.DataFrame({"c": pl.Series(values, dtype=dtype), "z": ["p", "q"] * 120})
+    frame = pl.DataFrame({"some": pl.Series(values, dtype=dtype), "z": ["p", "q"] * 120})
     assert encode(frame, draft_schema(frame).schema).rows == 240
     path = tmp_path_factory.mktemp("t") / "t.csv"
     frame.write_csv(path)

@@ -2,10 +2,11 @@
 
 What is proposed was read off the data, so the schema says ``drafted`` and no release made with it may
 claim a guarantee until a person has confirmed that its domains are public knowledge. The notes say
-what was done and why, in counts; they contain no values.
+what was done and why; they contain no values. Warnings say what only a person can decide.
 
 Few different values are listed, many numbers or dates get round bins; texts and whole numbers that
-differ in every row are an id, other texts with many values are dropped. A table fits its own draft.
+differ in every row are dropped, and so are other texts with many values. A draft never makes a column
+the id: that it holds no value twice does not make it the number of a person. A table fits its own draft.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from ..._errors import DataError, SchemaError
 from ..._files import write_new
@@ -22,7 +24,8 @@ from ..._progress import Progress, quiet
 from ..._schema import Attribute, Schema
 from ..border import guarded, rows
 from ..read import PLAIN, Source, TextFormat, are_names, check_header, open_source
-from .infer import Column, seen, typed
+from .identity import may_be_persons
+from .infer import Column, Seen, seen, typed
 from .rounding import round_bins, round_dates
 
 MOST_LISTED = 50
@@ -33,8 +36,13 @@ HEADER = """\
 # DRAFT. The values below were read off the data. Before this schema protects anybody, somebody must
 # confirm that they are public knowledge, complete, and say nothing about the people in the table:
 # add values that could occur but happen not to, remove or merge rare ones, and give every column a role:
-#   randomise (default) | id (checked to be unique, then dropped) | drop | pass (released as it is, NOT protected)
-# Then change the next line to: domains = "confirmed". Until then a release made with it claims nothing.
+#   randomise (default) | drop | pass (released as it is, NOT protected)
+#   | id (identifies the person: checked to hold no value twice, then dropped)
+"""
+
+CONFIRMING = """\
+# Then change the next line to: domains = "confirmed". Until then releases are refused or claim nothing. Lines such as
+#   confirmed_by = "J. Doe, data office"  and  row_is = "one person"  may say who confirmed it and what a row is.
 """
 
 _NEARLY_ALL = 0.98
@@ -59,6 +67,8 @@ class Draft:
         The schema, marked as drafted: its values were read off the data.
     notes
         What was done to each column; they contain no values.
+    warnings
+        What somebody must look into before the schema is confirmed, a sentence each; they contain no values.
 
     Examples
     --------
@@ -71,10 +81,11 @@ class Draft:
 
     schema: Schema
     notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     def to_toml(self) -> str:
-        """The text of a ``schema.toml`` that says at its top that it is a draft."""
-        return HEADER + self.schema.to_toml()
+        """The text of a ``schema.toml`` that says at its top that it is a draft, and what to look into."""
+        return HEADER + "".join(f"# ! {line}\n" for line in self.warnings) + CONFIRMING + self.schema.to_toml()
 
     def save(self, path: str | Path) -> None:
         """Write the draft to the file ``path``, which must not exist yet."""
@@ -107,15 +118,24 @@ def draft_schema(table: object, *, text: TextFormat = PLAIN, progress: Progress 
     source = open_source(table, text)
     check_header(source, ())
     _refuse_values_as_names(source)
+    columns = seen(source, progress or quiet)
+    warnings = _refuse_repeated_names(source, columns)
     attributes, notes = [], []
-    for column in seen(source, progress or quiet):
+    types = set()
+    for column in columns:
         failure = f"Column '{column.name}' cannot be drafted."
-        attribute, note = guarded(failure, _proposed, column.name, guarded(failure, typed, column))
+        found = guarded(failure, typed, column)
+        attribute, note = guarded(failure, _proposed, column.name, found)
         attributes.append(attribute)
         notes.append(f"{column.name}: {note}")
+        if isinstance(found, Column):
+            types.add(found.type)
+            warnings += guarded(failure, _identity, found)
+    if source.text is not None and types <= {"text"}:
+        warnings.insert(0, _UNSURE_HEADER)
     if all(attribute.role != "randomise" for attribute in attributes):
         raise DataError("No column of the table can be proposed for randomising:\n" + "\n".join(notes))
-    return Draft(Schema(attributes, drafted=True), tuple(notes))
+    return Draft(Schema(attributes, drafted=True), tuple(notes), tuple(warnings))
 
 
 def _refuse_values_as_names(source: Source) -> None:
@@ -124,6 +144,62 @@ def _refuse_values_as_names(source: Source) -> None:
         raise DataError(
             f"The first line of {source.text.path} holds a number or a date where a name is expected; it must name the columns."
         )
+
+
+_UNSURE_HEADER = (
+    "Every column holds texts, so nothing shows that the first line of the file names the columns; see that it is no person's "
+    "row."
+)
+
+
+def _refuse_repeated_names(source: Source, columns: list[Seen]) -> list[str]:
+    """A first line of which a field occurs again below it is a person's row; in a frame, the same is worth a warning."""
+    if not any(guarded(f"Column '{column.name}' cannot be counted.", _holds_its_name, column) for column in columns):
+        return []
+    if source.text is None:
+        return [
+            "A column holds its own name as a value; see that the names of the columns are not the first row of a file."
+        ]
+    raise DataError(
+        f"The first line of {source.text.path} looks like a row: a field of it occurs again in its own column. It must name "
+        "the columns; add such a line, or rename that column."
+    )
+
+
+def _holds_its_name(column: Seen) -> bool:
+    if column.table is None or not isinstance(column.table.schema["value"], pl.String):
+        return False
+    return bool((column.table["value"].str.strip_chars() == column.name.strip()).any())
+
+
+def _identity(column: Column) -> list[str]:
+    """What somebody must look into if a column may name persons, or cases, visits, forms."""
+    name = f"'{column.name}'" if column.name.isprintable() else ascii(column.name)
+    if _never_twice(column):
+        return [
+            f"Column {name} holds no value twice; if it identifies persons (not cases, visits or forms), make it "
+            'role = "id".'
+        ]
+    if may_be_persons(column) or _hardly_twice(column):
+        return [
+            f"Column {name} repeats and looks like the number or name of a person: rows may not be persons. A person with g "
+            "rows has g times epsilon, and no k; make one row per person first."
+        ]
+    return []
+
+
+def _never_twice(column: Column) -> bool:
+    return len(column.values) == column.rows > 1 and column.type in ("text", "integer")
+
+
+def _hardly_twice(column: Column) -> bool:
+    """Whether a text differs in almost every row, as an id with a few repetitions does."""
+    size = len(column.values)
+    return (
+        column.type == "text"
+        and MOST_LISTED < size < column.rows - column.missing
+        and size >= _NEARLY_ALL * column.rows
+    )
 
 
 def _proposed(name: str, column: Column | str) -> tuple[Attribute, str]:
@@ -135,14 +211,11 @@ def _proposed(name: str, column: Column | str) -> tuple[Attribute, str]:
         return Attribute(name, role="drop"), "no values: dropped"
     if size == 1 and not column.missing:
         return Attribute(name, role="drop"), "the same value in every row: dropped"
-    if size == column.rows and column.type in ("text", "integer"):
-        return Attribute(name, role="id", type=column.type), "different in every row: taken as the id"
+    if _never_twice(column):
+        return Attribute(name, role="drop", type=column.type), "different in every row: dropped"
     found = f"{size:,} different {_NOUNS[column.type] if size > 1 else _NOUNS[column.type].removesuffix('s')}"
     if column.type == "text" and size > MOST_LISTED and size >= _NEARLY_ALL * column.rows:
-        note = (
-            'different in almost every row: dropped; if it is the id, give it role = "id", which refuses repeated ones'
-        )
-        return Attribute(name, role="drop"), note
+        return Attribute(name, role="drop"), "different in almost every row: dropped"
     if column.type == "text" and size > MOST_LISTED:
         return Attribute(name, role="drop"), f"{found}: dropped; declare its values to keep it"
     try:
