@@ -74,14 +74,16 @@ def command(k: str, output: str | None, as_json: bool) -> None:
         f"  For every person the dice decided which answers to keep; every other answer was replaced by another one. "
         f"The answers to each question still say as much as if {100 * min(kept):.0f}% to {100 * max(kept):.0f}% of them were kept "
         "and all others drawn at random. "
+        f"A row can be a person's record as given: about {float(plan.unchanged[1]) * table.height:,.0f} of them are. "
         "Then the rows were put in a random order. The dice came from the operating system and were thrown away."
     )
     say()
     say("What you can promise:")
     say(f"  {release.certificate.statement[0]}")
     say(
-        "  Every answer in it may be the person's own or chance. The table can shift what is believed about somebody by a "
-        f"factor of at most {math.ceil(math.exp(plan.epsilon)):,} (epsilon = {plan.epsilon_text})."
+        "  Every answer in it may be the person's own or chance. Whatever is seen in the table is at most "
+        f"{math.ceil(math.exp(plan.epsilon)):,} times as likely as it would be had somebody in it answered otherwise "
+        f"(epsilon = {plan.epsilon_text})."
     )
     if plan.k < STRONG:
         say("  That second bound is weak; a larger k makes both stronger. Try: pkanon demo --k 1000")

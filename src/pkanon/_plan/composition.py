@@ -1,7 +1,7 @@
 """Several releases of the same table (docs/why/theory.md 9).
 
 eps adds up. Rows of independent releases, each redrawn and reshuffled, cannot be joined: what the
-others reveal is only more knowledge about the table, and k holds whatever the adversary knows. So
+others reveal is only more knowledge about the table, and k holds whatever is known about it. So
 each release keeps its own k and the smallest counts. Releases whose rows can be joined (the same
 order, an id) are one release of all their columns: AR multiplies.
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Release:
     """A randomised, shuffled table with its plan and its certificate.
 
-    Single rows are noise: ask for tables.
+    A single row may be true or not: ask for tables.
 
     Attributes
     ----------
@@ -260,7 +260,9 @@ class Release:
                 self.certificate._repr_html_(),
                 *(notebook.paragraph(remark[:1].upper() + remark[1:]) for remark in self.remarks),
                 notebook.table(["column", "released", "values"], columns, [True, True, False]),
-                notebook.paragraph("Single rows are noise: ask for tables (crosstab, describe, correlations, query)."),
+                notebook.paragraph(
+                    "A single row may be true or not: ask for tables (crosstab, describe, correlations, query)."
+                ),
             ]
         )
 

@@ -288,14 +288,6 @@ class Attribute:
             name, type="integer", missing=missing, missing_values=missing_values, other=other, domain=Range(low, high)
         )
 
-    def marked(self, *, drafted: bool) -> Attribute:
-        """The same attribute, ``drafted`` or confirmed; :meth:`Schema.confirm` is the way for people."""
-        if drafted == self.drafted:
-            return self
-        other = copy.copy(self)
-        object.__setattr__(other, "drafted", drafted)
-        return other
-
     @cached_property
     def size(self) -> int:
         """How many codes there are: the domain, plus ``other``, plus the missing value."""
@@ -406,6 +398,15 @@ class Attribute:
         if "values" in data:
             values = [value_from_text(text, kind, where) for text in data["values"]]
         return cls(name, values, type=kind, role=data["role"], **common)
+
+
+def marked(attribute: Attribute, *, drafted: bool) -> Attribute:
+    """The same attribute, ``drafted`` or confirmed. For schemas only: people confirm with :meth:`Schema.confirm`."""
+    if drafted == attribute.drafted:
+        return attribute
+    other = copy.copy(attribute)
+    object.__setattr__(other, "drafted", drafted)
+    return other
 
 
 def _one_of(value: object, allowed: Sequence[str], key: str, where: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from .._errors import SchemaError, did_you_mean
 from .._files import digest
-from .attribute import Attribute
+from .attribute import Attribute, marked
 from .domain import Value
 from .unit import Unit
 
@@ -112,7 +112,7 @@ class Schema:
     ) -> None:
         given = tuple(attributes)
         drafted = bool(drafted) or any(attribute.drafted for attribute in given)
-        object.__setattr__(self, "attributes", tuple(attribute.marked(drafted=drafted) for attribute in given))
+        object.__setattr__(self, "attributes", tuple(marked(attribute, drafted=drafted) for attribute in given))
         object.__setattr__(self, "bundles", tuple(bundles))
         object.__setattr__(self, "drafted", drafted)
         object.__setattr__(self, "confirmed_by", None if confirmed_by is None else _line("confirmed_by", confirmed_by))
@@ -151,7 +151,7 @@ class Schema:
         (True, False, 'one person')
         """
         return Schema(
-            [attribute.marked(drafted=False) for attribute in self.attributes],
+            [marked(attribute, drafted=False) for attribute in self.attributes],
             self.bundles,
             confirmed_by=_line("confirmed_by", by),
             row_is=self.row_is if row is None else row,

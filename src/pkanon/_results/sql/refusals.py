@@ -32,7 +32,7 @@ FUNCTIONS: dict[type[Node], str] = {
     exp.Corr: "it is no sum over people. Ask release.crosstab(first, second).correlation(first, second)",
     exp.Distinct: "every declared value can be released, so values seen say nothing. Ask COUNT(*) with GROUP BY {0}",
     exp.ApproxDistinct: "every declared value can be released, so values seen say nothing. Ask COUNT(*) with GROUP BY {0}",
-    exp.Window: "window functions run over rows, and single rows are noise. Ask with GROUP BY",
+    exp.Window: "window functions run over rows, and a single row may be true or not. Ask with GROUP BY",
     exp.Subquery: _QUERY,
     exp.Select: _QUERY,
     exp.Exists: _QUERY,
@@ -47,7 +47,7 @@ CLAUSES = {
     "joins": "JOIN is not answered: released rows belong to nobody, so nothing can be joined to them. "
     "Ask one query FROM release.",
     "with": "WITH is not answered: only the table called release can be asked. Write one SELECT.",
-    "windows": "Window functions run over rows, and single rows are noise. Ask with GROUP BY.",
+    "windows": "Window functions run over rows, and a single row may be true or not. Ask with GROUP BY.",
     "qualify": "QUALIFY goes with window functions, which are not answered. Ask with GROUP BY and HAVING.",
     "into": "SELECT INTO writes a table; a query only reads. Save the answer with -o.",
 }

@@ -216,7 +216,7 @@ def _tables(clause: exp.From | None) -> tuple[str, ...]:
 
 def _rows() -> InputError:
     return InputError(
-        "The query asks for rows, and single rows are noise. Ask for groups: SELECT sex, COUNT(*) FROM release GROUP BY sex; "
+        "The query asks for rows, and a single row may be true or not. Ask for groups: SELECT sex, COUNT(*) FROM release GROUP BY sex; "
         "the rows themselves are in data.parquet."
     )
 
