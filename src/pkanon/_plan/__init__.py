@@ -3,14 +3,16 @@
 plan.py     schema, units, blocks, record count; plan.json in and out;  asked.py  what was asked for
 privacy.py  k and epsilon, read from the integers of the blocks;  central/  the same for the shuffled release as a whole
 numbers.py  numbers as people write them, read exactly
-predict.py  the error of a cross-tabulation
+predict.py  the error of a cross-tabulation;  readable.py  how tables will read to a person
 promises.py every sentence of what is promised, assumed, outside and void;  explain.py  what is done
 notebook.py  pieces of HTML for notebooks
+transitions.py  what happens to one answer;  by_hand.py  one column corrected by hand
 composition.py  several releases of one table
 """
 
 from . import notebook
 from .asked import Asked, Tables
+from .by_hand import ByHand, by_hand
 from .central import Central, central_epsilon, checked_delta, default_delta
 from .composition import Composition, compose
 from .numbers import Number, exact
@@ -29,20 +31,30 @@ from .privacy import (
     total_anonymity_ratio,
     total_epsilon_ratio,
 )
-from .promises import assumptions, outside, promises, void_reasons
+from .promises import assumptions, outside, percent_above, promises, void_reasons
+from .readable import LEVELS, Readability, Reading, level_of
+from .transitions import Channel, Mixture, channels
 
 __all__ = [
     "LARGEST_RECORDS",
+    "LEVELS",
     "Asked",
+    "ByHand",
     "Central",
+    "Channel",
     "Composition",
     "CountNoise",
+    "Mixture",
     "Number",
     "Plan",
     "Prediction",
+    "Readability",
+    "Reading",
     "Tables",
     "assumptions",
+    "by_hand",
     "central_epsilon",
+    "channels",
     "checked_delta",
     "compose",
     "default_delta",
@@ -53,10 +65,12 @@ __all__ = [
     "float_below",
     "hidden_count_ratio",
     "k_of",
+    "level_of",
     "log_above",
     "notebook",
     "outside",
     "parse_plan",
+    "percent_above",
     "promises",
     "read_plan",
     "round_down",

@@ -28,6 +28,7 @@ from .asked import Asked
 from .explain import explain, steps
 from .predict import Prediction, predict
 from .promises import promises, void_reasons
+from .readable import Readability, readable
 
 if TYPE_CHECKING:
     from .central import Central
@@ -220,6 +221,14 @@ class Plan:
         (10, 0.013)
         """
         return predict(self.blocks, self.records, attributes)
+
+    def readable(self, records: int | None = None) -> Readability:
+        """How every table of one and two attributes will read, before any data exist.
+
+        Errors are for the planned number of records, or for ``records`` released rows.
+        """
+        rows = self.records if records is None else records
+        return readable(self.blocks, rows, [attribute.name for attribute in self.schema.randomised])
 
     def central(self, delta: float | None = None) -> Central:
         """(epsilon, delta) of the shuffled release as a whole, from above, with a bound from below (docs/why/theory.md 9).
