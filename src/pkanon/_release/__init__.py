@@ -3,7 +3,7 @@
 pipeline.py     encode, randomise, shuffle: a table and a plan in, a release out
 released.py     the Release, and the questions an analyst can ask it
 certificate.py  the claims of a release;  certificate.schema.json  the form of its file
-folder.py       the release on disk
+folder.py       the release on disk;  readme.py  its README.txt
 signature.py    who vouches for it
 """
 

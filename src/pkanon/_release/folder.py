@@ -4,6 +4,7 @@
     out/data.parquet       the rows (and, or instead, data.csv); carries plan and certificate inside
     out/plan.json          exactly what was done
     out/certificate.json   what it may claim
+    out/README.txt         how to read it, for people who have nothing installed: readme.py
     out/datapackage.json.sig   if it is signed: signature.py
 
 Everything is written into a folder with another name, ``datapackage.json`` last, and renamed when
@@ -28,12 +29,14 @@ from .._plan import Plan, parse_plan, read_plan
 from .._progress import Progress
 from .._schema import Attribute, Range, value_to_text
 from .certificate import Certificate, parse_certificate
+from .readme import readme
 from .signature import write_signature
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 PLAN_KEY, CERTIFICATE_KEY = "pkanon:plan", "pkanon:certificate"
+README = "README.txt"
 FORMATS = {"parquet": ("data.parquet",), "csv": ("data.csv",), "both": ("data.parquet", "data.csv")}
 _FIELD_TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean", "date": "date"}
 
@@ -74,7 +77,7 @@ def _write(
             write_parquet(frame, folder / name, inside, wide_types(plan.schema))
         else:
             write_csv(frame, folder / name)
-    for name, text in texts.items():
+    for name, text in (texts | {README: readme(plan, certificate, names)}).items():
         (folder / name).write_text(text, encoding="utf-8")
     package = _text(_datapackage(plan, certificate, folder, names))
     (folder / "datapackage.json").write_text(package, encoding="utf-8")  # last: it makes a folder a release
@@ -100,6 +103,7 @@ def _datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Sequ
         "pkanon": {
             "rows": certificate.rows,
             **{name: _hash(folder / f"{name}.json") for name in ("plan", "certificate")},
+            "readme": _hash(folder / README),
         },
         "resources": [
             {
@@ -161,6 +165,7 @@ def _open_folder(folder: Path) -> tuple[Path, Plan, Certificate]:
     try:
         package = parse_json((folder / "datapackage.json").read_text(encoding="utf-8"))
         hashes = {f"{name}.json": package["pkanon"][name] for name in ("plan", "certificate")}
+        hashes |= {README: package["pkanon"]["readme"]} if "readme" in package["pkanon"] else {}  # older ones have none
         hashes |= {Path(resource["path"]).name: resource["hash"] for resource in package["resources"]}
         changed = [name for name, expected in hashes.items() if _hash(folder / name) != expected]
         data = folder / Path(package["resources"][0]["path"]).name
