@@ -21,6 +21,7 @@ NAVIGATION = {
         "custodian/schema",
         "custodian/plan",
         "custodian/release",
+        "custodian/report",
         "custodian/guarantee",
         "custodian/limits",
         "custodian/law",

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from ._plan import CountNoise as CountNoise
     from ._plan import Plan as Plan
     from ._plan import Prediction as Prediction
+    from ._plan import Readability as Readability
+    from ._plan import Reading as Reading
     from ._plan import compose as compose
     from ._plan import epsilon_of as epsilon_of
     from ._plan import k_of as k_of
@@ -60,6 +62,8 @@ if TYPE_CHECKING:
     from ._release import open_release as open_release
     from ._release import release as release
     from ._release import sign as sign
+    from ._report import Report as Report
+    from ._report import report as report
     from ._results import Answer as Answer
     from ._results import Association as Association
     from ._results import Correlations as Correlations
@@ -105,8 +109,11 @@ _HOMES = {
     "Prediction": "_plan",
     "Quantile": "_estimate",
     "Quantity": "_estimate",
+    "Readability": "_plan",
+    "Reading": "_plan",
     "RefusedError": "_errors",
     "Release": "_release",
+    "Report": "_report",
     "Retention": "_blocks",
     "Schema": "_schema",
     "SchemaError": "_errors",
@@ -132,6 +139,7 @@ _HOMES = {
     "read_schema": "_schema",
     "records_needed": "_design",
     "release": "_release",
+    "report": "_report",
     "rho_from_both": "_design",
     "rho_from_epsilon": "_design",
     "rho_from_k": "_design",

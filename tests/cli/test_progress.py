@@ -52,6 +52,7 @@ SHOWN = {
     "correlations": (["out"], "correlating"),
     "anonymity": (["people.csv", "sex"], "counting"),
     "compose": (["out", "plan.json"], "opening"),
+    "report": (["out", "-o", "report.html"], "charting"),
     "sign": (["out", "--key", "key.pem"], "signing"),
 }
 NOTHING_TO_WAIT_FOR = {"completion"}

@@ -36,6 +36,10 @@ NEIGHBOURS = {
         "_progress",
     },
     "_audit": {"_errors", "_frames"},
+    "_report": {
+        *("_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_frames", "_release", "_results"),
+        "_progress",
+    },
     "_demo": {"_schema", "_frames"},
     "_experiments": {
         *("_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_sample", "_estimate", "_frames", "_results"),
@@ -68,6 +72,7 @@ THIRD_PARTIES = {
     "_frames": {"numpy", "polars", "pandas", "duckdb"},
     "_results": {"numpy", "polars", "pandas", "pyarrow", "xarray", "altair", "vl_convert", "sqlglot"},
     "_release": {"numpy", "polars", "cryptography"},
+    "_report": {"numpy"},
     "_demo": {"numpy", "polars"},
     "_experiments": {"numpy", "polars", "altair"},
     "_cli": {"click", "rich"},
@@ -122,7 +127,8 @@ def test_rooms_use_just_these_packages():
 
 def test_the_top_level_is_a_map_that_can_be_read_at_once():
     names = [path.name for path in SOURCE.iterdir() if path.name != "__pycache__"]
-    assert len(names) <= 20
+    # 20 until reports got a room of their own: they use almost every other room, so no other one can hold them
+    assert len(names) <= 21
 
 
 WRONG = {

@@ -42,6 +42,7 @@ GROUPS = {
         "correlations": "Correlations of all pairs of attributes.",
     },
     "Prove and hand over": {
+        "report": "Write a report on a release, for people.",
         "sign": "Sign a release folder.",
     },
     "Try and compare": {

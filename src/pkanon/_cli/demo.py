@@ -18,6 +18,7 @@ from .progress import progress_bar
 
 CROSSTAB = ("sex", "worked_1989")
 CHARTED = "education"
+TITLE = "Seven questions of the census, synthetic people"
 STRONG = 1000
 """From this k on, epsilon is below 4 for the demo's 2.5 million rows."""
 
@@ -45,10 +46,13 @@ def command(k: str, output: str | None, as_json: bool) -> None:
         opened = pk.open_release(folder)
         estimate = opened.crosstab(*CROSSTAB)
         chart = _draw(opened, folder)
+        report = folder / "report.html"
+        pk.report(folder, report, title=TITLE, progress=progress)
     if as_json:
         print_json(
             {
                 "folder": str(folder),
+                "report": str(report),
                 "chart": None if chart is None else str(chart),
                 "classical_k": raw,
                 "certificate": release.certificate.to_json(),
@@ -119,7 +123,8 @@ def command(k: str, output: str | None, as_json: bool) -> None:
         len(CROSSTAB),
     )
     say()
-    say(f"Written to {folder}: data.parquet, plan.json, certificate.json, datapackage.json.")
+    say(f"Written to {folder}: data.parquet, plan.json, certificate.json, datapackage.json, README.txt.")
+    say(f"The report for whoever has to decide, to open in a browser: {report}")
     if chart is not None:
         say(f"Drawn in {chart}: {CHARTED}, with error bars.")
     say(f"Go on:  pkanon crosstab {folder} sex education    pkanon association {folder} age income")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TypedDict
 
 import click
@@ -47,6 +48,7 @@ class Reading(TypedDict):
     help="How the rows are written.",
 )
 @click.option("--sign", type=click.Path(), metavar="KEY", help="Sign the folder with this private Ed25519 key.")
+@click.option("--report", is_flag=True, help="Also write report.html into the folder, for people.")
 @click.option("--check", is_flag=True, help="Validate TABLE and the plan; write nothing.")
 @click.option("--allow-fewer", is_flag=True, help="Accept fewer rows than planned; k is then lower.")
 @click.option("--allow-pass", is_flag=True, help="Release 'pass' columns as they are, outside every guarantee.")
@@ -69,6 +71,7 @@ def command(
     output: str | None,
     file_format: str,
     sign: str | None,
+    report: bool,
     check: bool,
     allow_fewer: bool,
     allow_pass: bool,
@@ -118,6 +121,8 @@ def command(
             randomness = pk.System() if seed is None else pk.Seeded(seed)
             release = pk.release(table, plan, randomness=randomness, threads=threads, progress=progress, **reading)
             release.save(str(output), format=file_format, sign=sign, password=password, progress=progress)
+            if report:
+                pk.report(str(output), Path(str(output)) / "report.html", progress=progress)
     if check:
         _print_check(plan, others, as_json)
         return

@@ -1,0 +1,204 @@
+"""What is promised, what is not, and whether it may be published: the first screen and the first two sections.
+
+Nothing is claimed here on the report's own authority: numbers and sentences are those of the certificate, and a void release
+gets none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from .._plan import round_down, round_up
+from .drawing import level_bar
+from .markup import Html, bullets, element, label, paragraph, plural, table, together
+from .subject import Subject
+
+DO_NOT = "Do not publish as anonymous: this release claims nothing."
+
+
+def answers(subject: Subject) -> Html:
+    """The four questions of whoever has to decide, on one screen."""
+    stop = "" if subject.certificate.claims else " stop"
+    return element(
+        "section",
+        _answer("What is protected?", _protected(subject), stop),
+        _answer("What is not?", _not_protected(subject), ""),
+        _answer("May we publish it?", _publish(subject), stop),
+        _answer("How good are the data now?", _quality(subject), ""),
+        cls="answers",
+        aria_label="In short",
+    )
+
+
+def _answer(question: str, content: tuple[str, str], style: str) -> Html:
+    lead, more = content
+    return element("div", element("h2", question), paragraph(lead, cls="lead"), more, cls=f"answer{style}")
+
+
+def _protected(subject: Subject) -> tuple[str, str]:
+    certificate = subject.certificate
+    if not certificate.claims:
+        return "Nothing that this release could promise.", _small("Why: see the box above and section 1.")
+    return (
+        f"{certificate.statement[0].partition(':')[0]}.",
+        _small(
+            f"{certificate.summary}. Answers in {plural(len(subject.names), 'column')} were randomised and the rows "
+            f"shuffled. {subject.as_given.capitalize()} of the rows still have every answer as it was given. Section 1 has "
+            "the promise in full."
+        ),
+    )
+
+
+def _not_protected(subject: Subject) -> tuple[str, str]:
+    certificate = subject.certificate
+    passed = [attribute.name for attribute in subject.plan.schema.passed]
+    lead = "What is true of groups, and whatever was published elsewhere about the same people."
+    if passed:
+        columns = "The column released as it is" if len(passed) == 1 else "The columns released as they are"
+        lead = f"{columns}: {', '.join(passed)}."
+    elif not certificate.claims:
+        lead = "Every person in the table."
+    count = len(certificate.outside) + len(certificate.assumptions)
+    return (
+        lead,
+        _small(
+            "Statistics about many people are meant to be learned, also about members of a group who are not in the "
+            "table. Every further release of the same people weakens the promise. Section 2 lists "
+            f"{plural(count, 'limit')}."
+        ),
+    )
+
+
+def _publish(subject: Subject) -> tuple[str, str]:
+    certificate = subject.certificate
+    if not certificate.claims:
+        return DO_NOT, bullets(certificate.void)
+    return (
+        "That is for you to decide. Nothing in the release voids its promise, if this is true:",
+        bullets(list(conditions(subject))[:4], cls="check"),
+    )
+
+
+def conditions(subject: Subject) -> Iterator[str]:
+    """What must be true before the promise holds, and cannot be seen in a release."""
+    certificate = subject.certificate
+    by = f"confirmed by {certificate.confirmed_by}" if certificate.confirmed_by else "nobody's name is recorded"
+    yield f"The lists of values were public knowledge before ({by})."
+    row = f"a row is stated to be: {certificate.row_is}" if certificate.row_is else "what a row is was not stated"
+    yield f"Nobody has more than one row ({row})."
+    yield "Releases of the same people, added up, stay within your limit."
+    yield "pkanon verify passes on the folder that you publish."
+
+
+def _quality(subject: Subject) -> tuple[str, str]:
+    readable = subject.readable
+    singles, pairs = readable.counts(1), readable.counts(2)
+    lead = f"{_usable(singles)} of {plural(len(subject.names), 'single column')}"
+    if sum(pairs.values()):
+        lead += f" and {_usable(pairs)} of {plural(sum(pairs.values()), 'two-column table')}"
+    lead += " read well or fairly well."
+    parts = [level_bar(singles, "single columns, by how they read")]
+    parts += [level_bar(pairs, "two-column tables, by how they read")] if sum(pairs.values()) else []
+    best, worst = readable.best, readable.worst
+    words = together(
+        "Counts must be corrected first (section 7). Best: ", label(best.name), f" ({error_text(best.l1)})",
+        *(("; worst: ", label(worst.name), f" ({error_text(worst.l1)})") if worst is not best else ()),
+        ". Section 5 has all.",
+    )  # fmt: skip
+    return lead, together(*(element("div", part, style="margin:0.3rem 0") for part in parts), _small(words))
+
+
+def error_text(l1: float) -> str:
+    """An L1 error for people to read."""
+    return "nothing left" if math.isinf(l1) else f"error {_percent(l1)}"
+
+
+def _percent(l1: float) -> str:
+    return f"{100 * l1:.2g}%" if l1 < 0.1 else f"{100 * l1:,.0f}%"
+
+
+def _usable(counts: dict[str, int]) -> str:
+    return f"{counts['good'] + counts['fair']:,}"
+
+
+def _small(content: str) -> Html:
+    return paragraph(content, cls="more")
+
+
+def void_box(subject: Subject) -> Html:
+    """The warning above everything else; nothing for a release that claims something."""
+    if subject.certificate.claims:
+        return Html("")
+    return element(
+        "section",
+        element("h2", DO_NOT),
+        bullets(subject.certificate.void),
+        cls="void",
+        role="note",
+    )
+
+
+def promise(subject: Subject) -> Html:
+    """The promise in plain words, and its numbers."""
+    certificate = subject.certificate
+    if not certificate.claims:
+        return together(
+            paragraph(element("strong", DO_NOT)),
+            paragraph("Why:"),
+            bullets(certificate.void),
+            paragraph("So no k and no epsilon are stated in this report. What was done to the rows is in section 4."),
+        )
+    return together(
+        *(paragraph(sentence) for sentence in certificate.statement),
+        paragraph(
+            "How to read it. 1/k bounds the confidence with which a row can be said to be a given person's: 50% is a "
+            "coin toss, 1% is one chance in a hundred. Epsilon bounds how much one person's answers can change what "
+            "is published: a factor near 1 is strong protection, a factor of several hundred is weak, and then the "
+            "promise rests on k."
+        ),
+        table(["", ""], list(_numbers(subject)), cls="plain"),
+    )
+
+
+def _numbers(subject: Subject) -> Iterator[tuple[str, str]]:
+    certificate, asked = subject.certificate, subject.plan.asked
+    assert certificate.k is not None
+    assert certificate.epsilon is not None
+    if asked.k is not None:
+        yield "k asked for", asked.k
+    if certificate.rows != certificate.planned and certificate.k_planned is not None:
+        yield f"k for the {certificate.planned:,} rows planned", round_down(Fraction(certificate.k_planned))
+    yield f"k for the {certificate.rows:,} rows released", round_down(Fraction(certificate.k))
+    if asked.epsilon is not None:
+        yield "epsilon asked for", asked.epsilon
+    yield "epsilon reached", round_up(certificate.epsilon)
+    if certificate.epsilon_unbounded is not None:
+        yield "epsilon, if it is also to hide who is in the table", round_up(certificate.epsilon_unbounded)
+    if certificate.central is not None:
+        central = f"epsilon {round_up(certificate.central.epsilon)}, delta {certificate.central.delta:.3g}"
+        yield "central epsilon, of the shuffled release as a whole", central
+    elif certificate.central_absent:
+        yield "central epsilon, of the shuffled release as a whole", f"not stated: {certificate.central_absent}"
+    yield "design", asked.design or "made by hand"
+    yield "rows that have every answer as it was given", subject.as_given
+    yield "values confirmed as public knowledge by", certificate.confirmed_by or "not stated"
+    yield "what a row is", certificate.row_is or "not stated"
+
+
+def limits(subject: Subject) -> Html:
+    """What the promise rests on and what it does not cover."""
+    certificate = subject.certificate
+    parts = []
+    if not certificate.claims:
+        parts.append(paragraph("The release promises nothing. What follows would limit a promise too."))
+    if certificate.assumptions:
+        parts += [element("h3", "What the promise rests on"), bullets(certificate.assumptions)]
+    parts += [element("h3", "Outside of any promise"), bullets(certificate.outside)]
+    if subject.release.remarks:
+        remarks = [remark[:1].upper() + remark[1:] for remark in subject.release.remarks]
+        parts += [element("h3", "What the numbers do not account for"), bullets(remarks)]
+    if certificate.claims:
+        parts += [element("h3", "Before you publish"), bullets(conditions(subject), cls="check")]
+    return together(*parts)

@@ -1,0 +1,52 @@
+"""Where a release comes from, how to check it, whom to ask, and a line to sign on: the last section."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+
+from .markup import Html, element, paragraph, table, together
+from .subject import Subject
+
+SIGNATURE = "datapackage.json.sig"
+
+
+def provenance(subject: Subject) -> Html:
+    """Digests, version, contact and signature."""
+    certificate = subject.certificate
+    rows: list[tuple[str, str]] = [("made on", certificate.date), ("made with", certificate.software)]
+    rows += [(f"digest of the {name}", _digest(text)) for name, text in certificate.digests.items()]
+    package = None if subject.folder is None else subject.folder / "datapackage.json"
+    if package is not None and package.is_file():
+        text = hashlib.sha256(package.read_bytes()).hexdigest()
+        rows.append(("digest of datapackage.json, which has those of all files", _digest(text)))
+    rows.append(("electronic signature", _signature(subject)))
+    rows.append(("organisation", subject.organisation or "not stated"))
+    rows.append(("questions to", subject.contact or "not stated"))
+    return together(
+        table(["", ""], rows, cls="plain"),
+        paragraph(
+            "Digests are SHA-256. Anybody can recompute the promise from the integers in plan.json, and check that "
+            "the files are those that were released:"
+        ),
+        element("pre", element("code", f"pkanon verify {shlex.quote(subject.folder_name)}"), cls="code console"),
+        paragraph("Decided by:"),
+        element(
+            "div",
+            element("div", "Name and function"),
+            element("div", "Date and signature"),
+            cls="sign",
+        ),
+    )
+
+
+def _digest(text: str) -> Html:
+    return element("span", text, cls="digest")
+
+
+def _signature(subject: Subject) -> str:
+    if subject.folder is None:
+        return "unknown: the report was made from rows in memory"
+    if not (subject.folder / SIGNATURE).is_file():
+        return "none when this report was made"
+    return f"{SIGNATURE} (Ed25519); this report has not checked it: pkanon verify --key does"

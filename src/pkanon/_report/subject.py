@@ -1,0 +1,85 @@
+"""What a report is about: a release, where it lies, and who publishes it; and numbers that several sections need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+
+from .._plan import Channel, Plan, Readability, channels, percent_above
+from .._release import Certificate, Release
+from .._schema import MISSING_LABEL, Attribute, value_to_text
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A release and its surroundings; ``folder`` is None for a release that lies in no folder."""
+
+    release: Release
+    folder: Path | None
+    title: str
+    organisation: str | None
+    contact: str | None
+
+    @property
+    def plan(self) -> Plan:
+        """What was done."""
+        return self.release.plan
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is claimed."""
+        return self.release.certificate
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The randomised attributes, in the order of the schema."""
+        return [attribute.name for attribute in self.plan.schema.randomised]
+
+    @cached_property
+    def channels(self) -> dict[str, Channel]:
+        """What happens to each randomised attribute."""
+        return channels(self.plan)
+
+    @cached_property
+    def readable(self) -> Readability:
+        """How tables of the rows released read."""
+        return self.plan.readable(max(self.release.rows, 1))
+
+    @cached_property
+    def as_given(self) -> str:
+        """The share of the rows that have every answer as it was given, in percent."""
+        low, high = (_percent_above(share) for share in self.plan.unchanged)
+        return low if low == high else f"{low} to {high.removeprefix('about ')}"
+
+    @property
+    def folder_name(self) -> str:
+        """How the folder is called in examples."""
+        return "out" if self.folder is None else self.folder.resolve().name
+
+
+def _percent_above(share: Fraction) -> str:
+    return "less than 0.001%" if share < Fraction(1, 100_000) else f"about {percent_above(share)}"
+
+
+def percent(share: float) -> str:
+    """A share in percent with three digits; never 0% or 100% for what is neither."""
+    shown = 100 * share
+    if 0 < shown < 0.001:
+        return "less than 0.001%"
+    if 99.95 <= shown < 100:
+        return f"{shown:.6g}%" if shown < 99.9999 else "more than 99.9999%"
+    return f"{shown:.3g}%"
+
+
+def texts(attribute: Attribute) -> list[str]:
+    """The values of an attribute as people read them."""
+    listed = [None if value is None else value_to_text(value) for value in attribute.labels()]
+    missing = "(no value)" if MISSING_LABEL in listed else MISSING_LABEL
+    return [missing if text is None else text for text in listed]
+
+
+def number(value: float) -> str:
+    """A count for people to read."""
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:,.1f}"
