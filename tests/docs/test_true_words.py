@@ -15,7 +15,8 @@ TEXTS = [
     *sorted((ROOT / "src").rglob("*.py")),
 ]
 SAY_TOO_MUCH = {
-    "links that are known lower k": r"whatever (they|an outsider|anyone|anybody|the adversary|somebody)( already)? knows?\b(?! about)",
+    "links that are known lower k": r"whatever (they|an outsider|anyone|anybody|the adversary|somebody)( already)? knows?\b(?! about)"
+    r"|whatever is known(?! about)",
     "epsilon compares with another answer, not with before": r"what is believed about (an answer|somebody) (changes|by a)"
     r"|shift what is believed|odds change by|Epsilon bounds learning an answer|\*learning what a person answered\*",
     "with few columns most rows are as given": r"most answers (in a row )?(are|were) replaced|in most of which answers were replaced"

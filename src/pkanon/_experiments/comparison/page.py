@@ -61,7 +61,7 @@ attributes too; of a randomised design the better reading counts.</p>"""
 _LIMITS = """<section><h2>How to read this</h2><ul>
 <li>The same k is not the same protection. Mondrian's k is about picking a row among its group's. It is no promise about what else is
 known: whoever knows most of a group, or has a second generalised table of the same people, learns more. The k of
-a randomised release holds whatever is known, and comes with an epsilon that adds up over releases.</li>
+a randomised release holds whatever is known about the people, and comes with an epsilon that adds up over releases.</li>
 <li>Mondrian has little error at a small k because it publishes most people's values as they are. These people pay
 the price.</li>
 <li>"Other people" is what statistics teach about anybody, from the true table without the person. Guessing as well as that is no
