@@ -36,7 +36,9 @@ from .._schema import Codes, code_dtype
 
 FORMAT = "pkanon-certificate/2"
 DIGITS = 6
-SEEDED = "The rows were randomised from a seed: anyone who has it can undo the randomisation."
+SEEDED = (
+    "The key was not the operating system's own, but for example a seed: whoever has it can undo the randomisation."
+)
 
 
 @dataclass(frozen=True)
