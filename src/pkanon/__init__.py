@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import experiments as experiments
+    from ._audit import Account as Account
+    from ._audit import Ledger as Ledger
+    from ._audit import Reservation as Reservation
     from ._audit import anonymity as anonymity
     from ._blocks import Agreement as Agreement
     from ._blocks import Matrix as Matrix
@@ -84,6 +87,7 @@ __version__ = "0.1.0"
 
 # One explicit list: the public name and where it lives.
 _HOMES = {
+    "Account": "_audit",
     "Agreement": "_blocks",
     "Answer": "_results",
     "Association": "_results",
@@ -101,6 +105,7 @@ _HOMES = {
     "EnvironmentFailure": "_errors",
     "Estimate": "_results",
     "InputError": "_errors",
+    "Ledger": "_audit",
     "Matrix": "_blocks",
     "Measure": "_estimate",
     "PkanonError": "_errors",
@@ -114,6 +119,7 @@ _HOMES = {
     "RefusedError": "_errors",
     "Release": "_release",
     "Report": "_report",
+    "Reservation": "_audit",
     "Retention": "_blocks",
     "Schema": "_schema",
     "SchemaError": "_errors",

@@ -55,7 +55,7 @@ SHOWN = {
     "report": (["out", "-o", "report.html"], "charting"),
     "sign": (["out", "--key", "key.pem"], "signing"),
 }
-NOTHING_TO_WAIT_FOR = {"completion"}
+NOTHING_TO_WAIT_FOR = {"completion", "ledger"}
 ELSEWHERE = {"demo", "reproduce", "compare"}
 """They take minutes or write folders; their steps come from the functions they call."""
 

@@ -35,7 +35,7 @@ NEIGHBOURS = {
         "_results",
         "_progress",
     },
-    "_audit": {"_errors", "_frames"},
+    "_audit": {"_errors", "_frames", "_plan", "_sample", "_release"},
     "_report": {
         *("_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_frames", "_release", "_results"),
         "_progress",

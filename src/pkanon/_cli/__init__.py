@@ -4,6 +4,7 @@ One verb, one file; a verb's module is imported when it is used. Beside the verb
 
 options.py  options that several verbs share;  targets.py, matrices.py  options of verbs that make a plan
 reading.py  schemas and plans;  destinations.py  files and folders
+spending.py  a release beside its ledger
 printing.py  lines and tables;  predictions.py  plans side by side;  progress.py  the bar
 private.py  the only module that imports private names
 """
@@ -33,6 +34,7 @@ GROUPS = {
         "release": "Randomise and shuffle a table.",
         "explain": "Explain what a plan or a release does and promises.",
         "compose": "k and epsilon of several releases of the same table.",
+        "ledger": "What releases of the same people have spent, and their limit.",
     },
     "Analyse a release": {
         "crosstab": "A corrected cross-tabulation, with errors.",

@@ -15,6 +15,7 @@ from .printing import note, print_json, say
 from .progress import progress_bar
 from .reading import read_plan, read_schema
 from .sign import key_password
+from .spending import ledger_options, note_spending, reserved
 from .targets import DESIGN, TARGET, Options, Target, check_target, design_options, target_options
 
 
@@ -58,6 +59,7 @@ class Reading(TypedDict):
 @seed_option(None, needs="--seeded-not-private")
 @click.option("--seeded-not-private", is_flag=True, help="Confirm that a seeded release protects nobody.")
 @click.option("--threads", type=click.IntRange(min=1), help="Threads for randomising [default: as many as are useful].")
+@ledger_options
 @text_options
 @json_option
 def command(
@@ -81,6 +83,8 @@ def command(
     seed: int | None,
     seeded_not_private: bool,
     threads: int | None,
+    ledger: str | None,
+    subject: str | None,
     delimiter: str | None,
     encoding: str | None,
     as_json: bool,
@@ -119,8 +123,9 @@ def command(
             others = pk.check(table, plan, progress=progress, **reading)
         else:
             randomness = pk.System() if seed is None else pk.Seeded(seed)
-            release = pk.release(table, plan, randomness=randomness, threads=threads, progress=progress, **reading)
-            release.save(str(output), format=file_format, sign=sign, password=password, progress=progress)
+            with reserved(ledger, subject, plan, randomness) as make:
+                release = make(table, threads=threads, progress=progress, **reading)
+                release.save(str(output), format=file_format, sign=sign, password=password, progress=progress)
             if report:
                 pk.report(str(output), Path(str(output)) / "report.html", progress=progress)
     if check:
@@ -134,6 +139,7 @@ def command(
             say(f"  {line}")
     if not release.certificate.claims:
         note(f"this release claims nothing: {' '.join(release.certificate.void)}", kind="warning")
+    note_spending(ledger, subject)
 
 
 def _read_plan(file: str) -> pk.Plan:

@@ -1,0 +1,214 @@
+"""An append-only file of events, in SQLite.
+
+Events are numbered 1, 2, 3, ... in the order in which they were written. Triggers refuse to change, remove or insert
+between them. Every write is one transaction that takes the lock first (BEGIN IMMEDIATE), so that what it reads is
+still true when it writes, and waits for other runs that hold the lock.
+
+The journal is SQLite's rollback journal, not its write-ahead log: between writes the ledger is a single file, which
+a backup copies whole and which needs no shared memory. ``synchronous = EXTRA`` also flushes the folder after the
+journal is removed; without that, a loss of power could bring the journal back and undo an event that a run relied on.
+
+A process that is killed while it writes leaves a journal behind, and whoever opens the ledger next rolls it back.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NoReturn
+from urllib.parse import quote
+
+from ..._errors import EnvironmentFailure, InputError
+
+APPLICATION = 0x706B6C67  # "pklg", in the header of the file
+VERSION = 1
+PATIENCE = 60.0
+"""Seconds that a run waits for others; each of them holds the lock for some milliseconds."""
+
+TABLE = """
+CREATE TABLE events (
+    number INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('limit', 'reserved', 'released', 'abandoned')),
+    subject TEXT NOT NULL,
+    date TEXT NOT NULL,
+    entry INTEGER CHECK ((entry IS NOT NULL) = (kind IN ('released', 'abandoned'))),
+    epsilon TEXT CHECK ((epsilon IS NOT NULL) = (kind IN ('limit', 'reserved'))),
+    plan TEXT,
+    software TEXT,
+    records INTEGER,
+    rows INTEGER,
+    k TEXT,
+    central_epsilon TEXT,
+    delta TEXT,
+    reason TEXT
+);
+CREATE UNIQUE INDEX ends ON events (entry) WHERE entry IS NOT NULL;
+CREATE TRIGGER never_changed BEFORE UPDATE ON events
+BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+CREATE TRIGGER never_removed BEFORE DELETE ON events
+BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+CREATE TRIGGER only_appended BEFORE INSERT ON events
+WHEN NEW.number <> (SELECT ifnull(max(number), 0) + 1 FROM events)
+BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+CREATE TRIGGER ends_a_reservation BEFORE INSERT ON events
+WHEN NEW.entry IS NOT NULL AND NOT EXISTS (SELECT 1 FROM events WHERE number = NEW.entry AND kind = 'reserved')
+BEGIN SELECT RAISE(ABORT, 'only a reservation can end'); END;
+"""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of the file. Numbers that must not lose a digit are texts.
+
+    ``entry`` is the number of the reservation that a ``released`` or ``abandoned`` ends.
+    """
+
+    kind: str
+    subject: str
+    entry: int | None = None
+    epsilon: str | None = None
+    plan: str | None = None
+    software: str | None = None
+    records: int | None = None
+    rows: int | None = None
+    k: str | None = None
+    central_epsilon: str | None = None
+    delta: str | None = None
+    reason: str | None = None
+    date: str = ""
+    number: int = 0
+
+
+COLUMNS = tuple(field.name for field in fields(Event))
+
+
+class Writing:
+    """The ledger while this run holds its lock: what was written so far, and a way to add to it."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.events = _events(connection)
+
+    def append(self, event: Event) -> Event:
+        """Add an event; the store gives it its number and its date (UTC)."""
+        number = len(self.events) + 1
+        date = datetime.now(UTC).isoformat(timespec="seconds")
+        values = {name: getattr(event, name) for name in COLUMNS} | {"number": number, "date": date}
+        marks = ", ".join("?" for _ in COLUMNS)
+        self._connection.execute(
+            f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({marks})", [values[name] for name in COLUMNS]
+        )
+        written = Event(**values)
+        self.events.append(written)
+        return written
+
+
+class Store:
+    """The file. It is opened anew for every use, so that no run holds it while it computes."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def read(self) -> list[Event]:
+        """Every event so far, in order."""
+        if not self.path.exists():
+            raise InputError(f"There is no ledger {self.path}; a release with --ledger, or a limit, begins one.")
+        with self._open() as connection:
+            connection.execute("BEGIN")  # one moment for all that is read
+            return [] if self._is_new(connection) else _events(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[Writing]:
+        """Hold the lock. What was appended is kept if the body ends without an error, else none of it."""
+        self._create()
+        with self._open() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                if self._is_new(connection):
+                    _begin(connection)
+                yield Writing(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _create(self) -> None:
+        """An empty file that only its owner can read, if there is none yet."""
+        if not self.path.absolute().parent.is_dir():
+            raise InputError(f"Cannot begin the ledger {self.path}: its folder does not exist; create it first.")
+        try:
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise EnvironmentFailure(f"Cannot begin the ledger {self.path}: {error.strerror}.") from None
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        if not self.path.is_file():
+            raise InputError(f"{self.path} is not a ledger; it is not a file.")
+        address = f"file:{quote(str(self.path.absolute()))}?mode=rw"
+        try:
+            with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)) as connection:
+                connection.execute("PRAGMA synchronous = EXTRA")
+                yield connection
+        except sqlite3.Error as error:
+            self._explain(error)
+
+    def _is_new(self, connection: sqlite3.Connection) -> bool:
+        """Whether the file is still empty; a file of another kind or of a later version is refused."""
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if (application, version, tables) == (0, 0, 0):
+            return True
+        if application != APPLICATION:
+            raise InputError(f"{self.path} is not a ledger; it is a database of another kind.")
+        if version != VERSION:
+            raise InputError(
+                f"The ledger {self.path} has version {version}; this pkanon knows version {VERSION} only, so use a newer one."
+            )
+        return False
+
+    def _explain(self, error: sqlite3.Error) -> NoReturn:
+        """The sentence for what SQLite reports."""
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # without the extended part
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise EnvironmentFailure(f"The ledger {self.path} is in use by other runs; try again.") from None
+        if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            raise InputError(f"{self.path} is not a ledger, or it is damaged; take it from a backup.") from None
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+            raise EnvironmentFailure(
+                f"Cannot write the ledger {self.path}: the file or its folder cannot be written."
+            ) from None
+        if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            raise EnvironmentFailure(f"Cannot use the ledger {self.path}: the disk is full or failed.") from None
+        raise error
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    for statement in _statements(TABLE):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script; ``executescript`` would end the transaction first."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _events(connection: sqlite3.Connection) -> list[Event]:
+    rows = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM events ORDER BY number").fetchall()
+    return [Event(*row) for row in rows]

@@ -1,0 +1,170 @@
+"""pkanon release --ledger, and pkanon ledger."""
+
+import json
+import signal
+import time
+
+import pytest
+
+import pkanon as pk
+
+ADDS_UP = "note: every further release of the same people adds its epsilon; --ledger keeps count.\n"
+LEDGER = ("--ledger", "people.ledger", "--subject", "patients")
+
+
+def to(place, folder, *arguments):
+    return place.run("release", "people.csv", "--plan", "plan.json", "-o", folder, *arguments)
+
+
+def shown(place):
+    code, out, _ = place.run("ledger", "show", "people.ledger", "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+def test_a_release_says_once_that_releases_add_up(place):
+    code, _, err = place.release()
+    assert (code, err) == (0, ADDS_UP)
+
+
+def test_json_on_standard_output_stays_json(place):
+    code, out, err = place.release("--json")
+    assert (code, err) == (0, ADDS_UP)
+    assert json.loads(out)["folder"] == "out"
+
+
+def test_releases_are_added_up(place):
+    assert to(place, "one", *LEDGER)[0] == 0
+    code, out, err = to(place, "two", *LEDGER)
+    assert code == 0
+    assert out.startswith("Released 200 rows to two.\n")
+    assert err.startswith("note: people.ledger: 2 releases of 'patients', epsilon ")
+    assert err.endswith(" together, no limit.\n")
+    document = shown(place)
+    (account,) = document["subjects"]
+    assert [entry["state"] for entry in account["entries"]] == ["released", "released"]
+    assert float(account["spent"]) == pytest.approx(2 * float(account["entries"][0]["epsilon"]))
+    assert (
+        place.run("ledger", "show", "people.ledger", "--subject", "patients", "--json")[1]
+        == place.run("ledger", "show", "people.ledger", "--json")[1]
+    )
+
+
+def test_a_new_ledger_is_mentioned(place):
+    _, _, err = to(place, "one", *LEDGER)
+    assert err.startswith("note: began the ledger people.ledger.\n")
+
+
+def test_the_table_of_releases(place):
+    to(place, "one", *LEDGER)
+    code, out, err = place.run("ledger", "show", "people.ledger")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].startswith("1 release of 'patients', epsilon ")
+    assert lines[1].split() == ["entry", "date", "state", "plan", "rows", "k", "epsilon", "central", "epsilon"]
+    assert lines[3].split()[2] == "released"
+    assert lines[4].startswith("  As wholes: central epsilon ")
+
+
+def test_above_the_limit_nothing_is_read_or_written(place):
+    assert place.run("ledger", "limit", "people.ledger", "--subject", "patients", "--epsilon", "0.5")[0] == 0
+    (place.folder / "people.csv").unlink()  # a run that reached for it would say so
+    code, out, err = to(place, "out", *LEDGER)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: This release needs epsilon ")
+    assert err.endswith(" and the limit of 'patients' leaves 0.5: 0 of 0.5 is spent.\n")
+    assert "out" not in place.names()
+    assert shown(place)["subjects"][0]["entries"] == []
+
+
+def test_a_limit_is_raised_by_name(place):
+    limit = ("ledger", "limit", "people.ledger", "--subject", "patients", "--epsilon")
+    assert place.run(*limit, "5") == (0, "0 releases of 'patients', epsilon 0 together; the limit of 5 leaves 5.\n", "")
+    code, _, err = place.run(*limit, "6")
+    assert (code, err) == (2, "error: The limit of 'patients' is 5; say raising (--raise) if a higher one is meant.\n")
+    code, out, _ = place.run(*limit, "6", "--raise", "--json")
+    assert (code, json.loads(out)["limit"]) == (0, "6")
+
+
+def test_a_table_that_is_refused_costs_nothing(place):
+    place.lines("p1,F,3,degree", "p2,M,30,none")
+    code, _, err = to(place, "out", *LEDGER, "--allow-fewer")
+    assert code == 2
+    assert "reserved" not in err
+    (account,) = shown(place)["subjects"]
+    assert (account["spent"], account["entries"][0]["state"]) == ("0", "abandoned")
+    assert "Entry 1 is abandoned: ended by DataError" in place.run("ledger", "show", "people.ledger")[1]
+
+
+def test_a_run_that_is_killed_stays_reserved_and_can_be_written_off(place):
+    place.lines(*(f"p{i},F,30,none" for i in range(400_000)))
+    process = place.start("release", "people.csv", "--plan", "plan.json", "-o", "out", *LEDGER)
+    while not (place.folder / "people.ledger").exists() or not pk.Ledger("people.ledger").accounts():
+        assert process.poll() is None
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+    (account,) = shown(place)["subjects"]
+    assert [entry["state"] for entry in account["entries"]] == ["reserved"]
+    assert float(account["spent"]) > 0
+    assert "Entry 1 is reserved and counts." in place.run("ledger", "show", "people.ledger")[1]
+    code, out, _ = place.run("ledger", "abandon", "people.ledger", "1", "--reason", "killed, no folder")
+    assert (code, out) == (0, "0 releases of 'patients', epsilon 0 together, no limit.\n")
+    assert "Entry 1 is abandoned: killed, no folder." in place.run("ledger", "show", "people.ledger")[1]
+
+
+def test_rows_that_could_not_be_saved_stay_reserved(place, monkeypatch):
+    def fails(*arguments, **options):
+        raise pk.EnvironmentFailure("Cannot write out: no space left on device.")
+
+    monkeypatch.setattr(pk.Release, "save", fails)
+    code, out, err = to(place, "out", *LEDGER)
+    assert (code, out) == (3, "")
+    assert "note: entry 1 of people.ledger stays reserved and counts; if no folder was written, pkanon" in err
+    assert shown(place)["subjects"][0]["entries"][0]["state"] == "reserved"
+
+
+def test_a_seeded_release_is_unbounded(place):
+    seeded = ("--seed", "7", "--seeded-not-private")
+    _, _, err = to(place, "one", *LEDGER, *seeded)
+    assert "epsilon unbounded together, no limit." in err
+    place.run("ledger", "limit", "people.ledger", "--subject", "staff", "--epsilon", "100")
+    code, _, err = to(place, "two", "--ledger", "people.ledger", "--subject", "staff", *seeded)
+    assert (code, err) == (
+        2,
+        "error: 'staff' has a limit of epsilon 100, and this release has no epsilon: it claims nothing or is unbounded.\n",
+    )
+
+
+@pytest.mark.parametrize("half", [("--ledger", "people.ledger"), ("--subject", "patients")])
+def test_a_ledger_and_a_subject_go_together(place, half):
+    code, _, err = to(place, "out", *half)
+    assert code == 2
+    assert err.startswith("error: --ledger and --subject go together")
+    assert "people.ledger" not in place.names()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ("show", "no.ledger"),
+            "error: There is no ledger no.ledger; a release with --ledger, or a limit, begins one.\n",
+        ),
+        (("show", "people.csv"), "error: people.csv is not a ledger, or it is damaged; take it from a backup.\n"),
+        (
+            ("limit", "no/p.ledger", "--subject", "s", "--epsilon", "1"),
+            "error: Cannot begin the ledger no/p.ledger: its folder does not exist; create it first.\n",
+        ),
+        (
+            ("abandon", "no.ledger", "1", "--reason", " "),
+            "error: Say why this reservation led to no release; the reason",
+        ),
+        ((), "error: Missing command. See pkanon ledger --help.\n"),
+        (("shwo",), "error: No such command 'shwo'."),
+    ],
+)
+def test_wrong_input(place, arguments, sentence):
+    code, out, err = place.run("ledger", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(sentence)

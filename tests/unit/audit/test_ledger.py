@@ -1,0 +1,393 @@
+"""The ledger: what counts, what is refused, and that nothing in it can be changed."""
+
+import os
+import sqlite3
+import stat
+from fractions import Fraction
+
+import polars as pl
+import pytest
+
+import pkanon as pk
+from pkanon._audit.ledger import store
+
+SEX = pk.Schema([pk.Attribute("sex", ["F", "M"])])
+PEOPLE = pl.DataFrame({"sex": ["F", "M"] * 500})
+PLAN = pk.plan(SEX, records=1_000, epsilon=2)
+SUBJECT = "patients 2026"
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return pk.Ledger(tmp_path / "people.ledger")
+
+
+def release(ledger, plan=PLAN, table=PEOPLE, randomness=None, **options):
+    with ledger.reserve(SUBJECT, plan, randomness=randomness) as reservation:
+        return reservation.release(table, **options)
+
+
+def states(ledger):
+    return [entry.state for entry in ledger.account(SUBJECT).entries]
+
+
+class TestWhatIsSpent:
+    def test_a_release_is_written_down(self, ledger):
+        made = release(ledger)
+        (entry,) = ledger.account(SUBJECT).entries
+        assert (entry.number, entry.state, entry.plan, entry.records, entry.rows) == (
+            1,
+            "released",
+            PLAN.digest,
+            1_000,
+            1_000,
+        )
+        assert Fraction(entry.k) <= Fraction(made.certificate.k)
+        assert entry.date.endswith("+00:00")
+        assert entry.reason is None
+
+    def test_epsilon_is_never_understated(self, ledger):
+        for _ in range(3):
+            release(ledger)
+        account = ledger.account(SUBJECT)
+        one = Fraction(account.entries[0].epsilon)
+        assert Fraction(PLAN.epsilon) <= one < Fraction(PLAN.epsilon) + Fraction(1, 10**11)
+        assert account.spent == 3 * one  # exactly: no float is added
+        assert Fraction(account.spent_text) >= account.spent
+
+    def test_central_epsilons_and_their_deltas_add_up(self, ledger):
+        release(ledger)
+        release(ledger, table=PEOPLE[:600], allow_fewer=True)
+        account = ledger.account(SUBJECT)
+        wholes = [PLAN.central(), pk.Plan(PLAN.schema, PLAN.blocks, 600).central()]
+        epsilon, delta = account.central
+        assert sum(w.epsilon for w in wholes) <= epsilon < sum(w.epsilon for w in wholes) + 1e-9
+        assert delta == sum(Fraction(repr(w.delta)) for w in wholes)
+        assert epsilon < account.spent
+
+    def test_a_release_without_a_central_epsilon_adds_its_own(self, ledger):
+        hidden = pk.plan(SEX, records=900, epsilon=2, hide_count="9/10")
+        release(ledger, hidden)
+        account = ledger.account(SUBJECT)
+        assert account.entries[0].central_epsilon is None
+        assert account.central == (account.spent, 0)
+
+    def test_a_hidden_count_spends_the_larger_epsilon(self, ledger):
+        hidden = pk.plan(SEX, records=900, epsilon=2, hide_count="9/10")
+        release(ledger, hidden)
+        assert ledger.account(SUBJECT).spent >= Fraction(hidden.epsilon_unbounded) > Fraction(hidden.epsilon)
+
+    def test_subjects_are_apart(self, ledger):
+        release(ledger)
+        ledger.reserve("staff", PLAN)
+        assert list(ledger.accounts()) == [SUBJECT, "staff"]
+        assert ledger.account("staff").spent == ledger.account(SUBJECT).spent
+        with pytest.raises(pk.InputError, match=r"has no subject 'pilots'\. Available: patients 2026, staff"):
+            ledger.account("pilots")
+
+    def test_nothing_personal_is_in_the_file(self, ledger):
+        people = pl.DataFrame({"town": ["Xanadu", "Ruritania"] * 500})
+        plan = pk.plan(pk.Schema([pk.Attribute("town", ["Xanadu", "Ruritania"])]), records=1_000, epsilon=2)
+        release(ledger, plan, people)
+        content = ledger.path.read_bytes()
+        assert SUBJECT.encode() in content
+        assert b"Xanadu" not in content
+        assert b"town" not in content
+
+
+class TestReservations:
+    def test_a_reservation_counts_at_once(self, ledger):
+        ledger.reserve(SUBJECT, PLAN)
+        assert states(ledger) == ["reserved"]
+        assert ledger.account(SUBJECT).spent > 1.99
+
+    def test_a_table_that_is_refused_costs_nothing(self, ledger):
+        with pytest.raises(pk.DataError):
+            release(ledger, table=pl.DataFrame({"sex": ["F", "X"] * 500}))
+        (entry,) = ledger.account(SUBJECT).entries
+        assert (entry.state, entry.reason) == ("abandoned", "ended by DataError before any row was handed out")
+        assert ledger.account(SUBJECT).spent == 0
+
+    def test_rows_that_were_handed_out_count_whatever_happens_then(self, ledger):
+        def fails():
+            with ledger.reserve(SUBJECT, PLAN) as reservation:
+                reservation.release(PEOPLE)
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            fails()
+        assert states(ledger) == ["reserved"]
+        assert ledger.account(SUBJECT).spent > 1.99
+
+    def test_a_reservation_that_is_not_used_is_abandoned(self, ledger):
+        with ledger.reserve(SUBJECT, PLAN):
+            pass
+        assert states(ledger) == ["abandoned"]
+
+    def test_a_reservation_is_for_one_release(self, ledger):
+        with ledger.reserve(SUBJECT, PLAN) as reservation:
+            reservation.release(PEOPLE)
+            with pytest.raises(pk.RefusedError, match="reserve again"):
+                reservation.release(PEOPLE)
+
+    @pytest.mark.parametrize("fixed", [{"plan": PLAN}, {"randomness": pk.Seeded(7)}])
+    def test_what_was_reserved_cannot_be_swapped(self, ledger, fixed):
+        with (
+            ledger.reserve(SUBJECT, PLAN) as reservation,
+            pytest.raises(pk.InputError, match="The reservation fixes"),
+        ):
+            reservation.release(PEOPLE, **fixed)
+
+    def test_a_reservation_is_written_off_with_a_reason(self, ledger):
+        number = ledger.reserve(SUBJECT, PLAN).number
+        account = ledger.abandon(number, reason=" the machine lost power ")
+        assert account.spent == 0
+        assert account.entries[0].reason == "the machine lost power"
+        with pytest.raises(pk.RefusedError, match="Entry 1 is abandoned"):
+            ledger.abandon(number, reason="again")
+
+    def test_a_release_is_not_written_off(self, ledger):
+        release(ledger)
+        with pytest.raises(pk.RefusedError, match="Entry 1 is released and stays so"):
+            ledger.abandon(1, reason="changed my mind")
+        assert ledger.account(SUBJECT).spent > 1.99
+
+    def test_only_entries_are_written_off(self, ledger):
+        ledger.set_limit(SUBJECT, 5)
+        with pytest.raises(pk.InputError, match="has no entry 1;"):
+            ledger.abandon(1, reason="a limit is no entry")
+        ledger.reserve(SUBJECT, PLAN)
+        with pytest.raises(pk.InputError, match="Say why"):
+            ledger.abandon(2, reason="  ")
+
+
+class TestLimits:
+    def test_the_next_release_is_refused_before_anything_is_read(self, ledger):
+        ledger.set_limit(SUBJECT, 5)
+        release(ledger)
+        release(ledger)
+        with pytest.raises(pk.RefusedError) as refused:
+            ledger.reserve(SUBJECT, PLAN)
+        assert str(refused.value) == (
+            "This release needs epsilon 2 and the limit of 'patients 2026' leaves 1: 4 of 5 is spent."
+        )
+        assert states(ledger) == ["released", "released"]
+
+    def test_a_limit_can_be_used_up_to_the_last_digit(self, ledger):
+        ledger.set_limit(SUBJECT, "4")
+        release(ledger)
+        release(ledger)  # 2 x 2 is 4: epsilon of a plan is never above what was asked for
+        assert ledger.account(SUBJECT).left < Fraction(1, 10**6)
+
+    def test_one_part_in_a_trillion_is_too_much(self, ledger):
+        ledger.reserve(SUBJECT, PLAN)
+        one = ledger.account(SUBJECT).spent
+        ledger.set_limit(SUBJECT, 2 * one - Fraction(1, 10**12))
+        with pytest.raises(pk.RefusedError):
+            ledger.reserve(SUBJECT, PLAN)
+        ledger.set_limit(SUBJECT, 2 * one, raising=True)
+        ledger.reserve(SUBJECT, PLAN)
+
+    def test_a_limit_is_lowered_freely_and_raised_by_name(self, ledger):
+        ledger.set_limit(SUBJECT, 10)
+        assert ledger.set_limit(SUBJECT, 5).limit == 5
+        assert ledger.set_limit(SUBJECT, 5).limit == 5  # the same again is not above
+        with pytest.raises(pk.RefusedError, match="The limit of 'patients 2026' is 5; say raising"):
+            ledger.set_limit(SUBJECT, 6)
+        assert ledger.set_limit(SUBJECT, 6, raising=True).limit == 6
+        assert [event.epsilon for event in store.Store(ledger.path).read()] == ["10", "5", "5", "6"]
+
+    def test_a_limit_below_what_is_spent_leaves_nothing(self, ledger):
+        release(ledger)
+        account = ledger.set_limit(SUBJECT, 1)
+        assert (account.left, account.left_text) == (0, "0")
+        with pytest.raises(pk.RefusedError):
+            ledger.reserve(SUBJECT, PLAN)
+
+    @pytest.mark.parametrize("wrong", [-1, "ten", None, float("nan")])
+    def test_a_limit_is_a_number(self, ledger, wrong):
+        with pytest.raises(pk.TargetError):
+            ledger.set_limit(SUBJECT, wrong)
+
+    def test_a_limit_is_rounded_down(self, ledger):
+        assert ledger.set_limit(SUBJECT, Fraction(1, 3)).limit < Fraction(1, 3)
+
+
+PASSED = pk.plan(
+    pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute("weight", role="pass")]), records=1_000, epsilon=2
+)
+DRAFTED = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])], drafted=True), records=1_000, epsilon=2)
+
+
+class Fixed(pk.System):
+    """Calls itself private, and is not."""
+
+    def key(self):
+        return bytes(32)
+
+
+class TestReleasesThatClaimNothing:
+    @pytest.mark.parametrize(
+        ("plan", "randomness"),
+        [(PLAN, pk.Seeded(7)), (PLAN, Fixed()), (PASSED, None), (DRAFTED, None)],
+        ids=["seeded", "a subclass of System", "passed", "drafted"],
+    )
+    def test_they_are_unbounded_and_refused_under_a_limit(self, ledger, plan, randomness):
+        ledger.reserve(SUBJECT, plan, randomness=randomness)
+        account = ledger.account(SUBJECT)
+        assert account.entries[0].epsilon == "unbounded"
+        assert (account.spent, account.spent_text) == (None, "unbounded")
+        assert account.central == (None, 0)
+        assert account.to_json()["spent"] == "unbounded"
+        ledger.set_limit("others", 1_000)
+        with pytest.raises(pk.RefusedError, match="has no epsilon"):
+            ledger.reserve("others", plan, randomness=randomness)
+        assert ledger.set_limit(SUBJECT, 1_000).left == 0
+
+    def test_a_seeded_release_is_written_down(self, ledger):
+        release(ledger, randomness=pk.Seeded(7))
+        (entry,) = ledger.account(SUBJECT).entries
+        assert (entry.state, entry.k, entry.central_epsilon) == ("released", None, None)
+
+    def test_unbounded_epsilon(self, ledger):
+        matrix = pk.TransitionMatrix([[1, 0], [0.5, 0.5]])
+        ledger.reserve(SUBJECT, pk.plan(SEX, records=1_000, matrices={"sex": matrix}))
+        assert ledger.account(SUBJECT).spent is None
+
+
+class TestSubjects:
+    @pytest.mark.parametrize("wrong", ["", " ", " patients", "two\nlines", "x" * 201, None])
+    def test_a_subject_is_a_line_of_text(self, ledger, wrong):
+        with pytest.raises(pk.InputError, match="A subject"):
+            ledger.reserve(wrong, PLAN)
+
+    @pytest.mark.parametrize("other", ["Patients 2026", "patients  2026", "patients2026"])
+    def test_a_subject_that_could_be_mistaken_for_another_is_refused(self, ledger, other):
+        ledger.set_limit(SUBJECT, 5)
+        with pytest.raises(pk.RefusedError, match="differs from it in case or spaces only"):
+            ledger.reserve(other, PLAN)
+
+
+class TestTheFile:
+    def test_only_its_owner_can_read_it(self, ledger):
+        before = os.umask(0)
+        try:
+            ledger.set_limit(SUBJECT, 5)
+        finally:
+            os.umask(before)
+        assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
+
+    def test_nothing_is_left_beside_it(self, ledger):
+        release(ledger)
+        assert [path.name for path in ledger.path.parent.iterdir()] == ["people.ledger"]
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "UPDATE events SET epsilon = '0'",
+            "DELETE FROM events",
+            "DELETE FROM events WHERE number = 2",
+            "REPLACE INTO events (number, kind, subject, date, epsilon) VALUES (1, 'reserved', 's', 'd', '0')",
+            "INSERT INTO events (number, kind, subject, date, epsilon) VALUES (0, 'limit', 's', 'd', '9')",
+            "INSERT INTO events (number, kind, subject, date, epsilon) VALUES (9, 'limit', 's', 'd', '9')",
+            "INSERT INTO events (number, kind, subject, date, entry) VALUES (4, 'abandoned', 's', 'd', 1)",  # a limit
+            "INSERT INTO events (number, kind, subject, date, entry) VALUES (4, 'abandoned', 's', 'd', 2)",  # ended
+            "INSERT INTO events (number, kind, subject, date, epsilon) VALUES (4, 'refund', 's', 'd', '-9')",
+            "INSERT INTO events (number, kind, subject, date) VALUES (4, 'reserved', 's', 'd')",  # of no epsilon
+        ],
+    )
+    def test_it_is_append_only(self, ledger, change):
+        ledger.set_limit(SUBJECT, 5)
+        release(ledger)
+        before = store.Store(ledger.path).read()
+        connection = sqlite3.connect(ledger.path)
+        with pytest.raises(sqlite3.IntegrityError), connection:
+            connection.execute(change)
+        connection.close()
+        assert store.Store(ledger.path).read() == before
+
+    def test_it_waits_for_the_disk(self, ledger):
+        ledger.set_limit(SUBJECT, 5)
+        with store.Store(ledger.path)._open() as connection:
+            assert connection.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+    def test_there_must_be_one_to_read(self, ledger):
+        with pytest.raises(pk.InputError, match=r"There is no ledger .*people\.ledger; a release"):
+            ledger.accounts()
+        assert not ledger.path.exists()
+
+    def test_an_empty_file_is_an_empty_ledger(self, ledger):
+        ledger.path.touch()
+        assert ledger.accounts() == {}
+        release(ledger)
+        assert states(ledger) == ["released"]
+
+    def test_its_folder_must_exist(self, tmp_path):
+        with pytest.raises(pk.InputError, match="its folder does not exist; create it first"):
+            pk.Ledger(tmp_path / "no" / "people.ledger").reserve(SUBJECT, PLAN)
+
+    def test_a_folder_that_cannot_be_written(self, ledger, monkeypatch):
+        def refuse(*arguments):
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(store.os, "open", refuse)  # who runs as root may write everywhere
+        with pytest.raises(pk.EnvironmentFailure, match=r"Cannot begin the ledger .*: Permission denied\."):
+            ledger.reserve(SUBJECT, PLAN)
+
+    def test_a_file_that_cannot_be_written(self, ledger, monkeypatch):
+        ledger.set_limit(SUBJECT, 5)
+        honest = sqlite3.connect
+
+        def read_only(address, **options):
+            return honest(address.replace("mode=rw", "mode=ro"), **options)
+
+        monkeypatch.setattr(store.sqlite3, "connect", read_only)
+        assert ledger.account(SUBJECT).limit == 5
+        with pytest.raises(pk.EnvironmentFailure, match="the file or its folder cannot be written"):
+            ledger.reserve(SUBJECT, PLAN)
+
+    def test_others_are_waited_for(self, ledger, monkeypatch):
+        ledger.set_limit(SUBJECT, 5)
+        monkeypatch.setattr(store, "PATIENCE", 0.05)
+        connection = sqlite3.connect(ledger.path, isolation_level=None)
+        connection.execute("BEGIN IMMEDIATE")
+        with pytest.raises(pk.EnvironmentFailure, match="in use by other runs; try again"):
+            ledger.reserve(SUBJECT, PLAN)
+        assert ledger.account(SUBJECT).limit == 5  # reading goes on
+        connection.execute("ROLLBACK")
+        connection.close()
+        ledger.reserve(SUBJECT, PLAN)
+
+    def test_a_folder_is_no_ledger(self, tmp_path):
+        with pytest.raises(pk.InputError, match="is not a ledger; it is not a file"):
+            pk.Ledger(tmp_path).reserve(SUBJECT, PLAN)
+
+    def test_a_text_is_no_ledger(self, ledger):
+        ledger.path.write_text("sex,age\nF,30\n" * 100)
+        for use in (ledger.accounts, lambda: ledger.set_limit(SUBJECT, 5)):
+            with pytest.raises(pk.InputError, match="is not a ledger, or it is damaged"):
+                use()
+        assert ledger.path.read_text().startswith("sex,age\n")
+
+    def test_another_database_is_no_ledger(self, ledger):
+        connection = sqlite3.connect(ledger.path)
+        connection.execute("CREATE TABLE people (name TEXT)")
+        connection.close()
+        for use in (ledger.accounts, lambda: ledger.set_limit(SUBJECT, 5)):
+            with pytest.raises(pk.InputError, match="it is a database of another kind"):
+                use()
+
+    def test_a_ledger_of_the_future_is_refused(self, ledger):
+        release(ledger)
+        connection = sqlite3.connect(ledger.path)
+        connection.execute("PRAGMA user_version = 2")
+        connection.close()
+        for use in (ledger.accounts, lambda: ledger.reserve(SUBJECT, PLAN)):
+            with pytest.raises(pk.InputError, match="has version 2; this pkanon knows version 1 only"):
+                use()
+
+    def test_a_name_with_marks_of_an_address(self, tmp_path):
+        ledger = pk.Ledger(tmp_path / "people?mode=ro#1 %41.ledger")
+        ledger.set_limit(SUBJECT, 5)
+        assert [path.name for path in tmp_path.iterdir()] == ["people?mode=ro#1 %41.ledger"]
