@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from .. import __version__, _files
@@ -263,6 +264,10 @@ class Certificate:
         )
 
 
+_central_epsilon = lru_cache(maxsize=8)(central_epsilon)
+"""It takes a while, and many small releases with one plan need it once."""
+
+
 def central_of(plan: Plan, rows: int) -> Central | str:
     """(epsilon, delta) of ``rows`` rows released with ``plan``, or a sentence that says why none is stated.
 
@@ -272,7 +277,7 @@ def central_of(plan: Plan, rows: int) -> Central | str:
         return "A central epsilon is not computed for a hidden record count."
     try:
         delta = _central_delta(plan, rows)
-        above = round_up(central_epsilon(plan.blocks, rows, delta), DIGITS)
+        above = round_up(_central_epsilon(plan.blocks, rows, delta), DIGITS)
         return Central(float(above), delta, 0.0)
     except TargetError as error:
         return str(error)
