@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import experiments as experiments
     from ._audit import Account as Account
+    from ._audit import Audit as Audit
     from ._audit import Ledger as Ledger
     from ._audit import Reservation as Reservation
     from ._audit import anonymity as anonymity
+    from ._audit import audit as audit
     from ._blocks import Agreement as Agreement
     from ._blocks import Matrix as Matrix
     from ._blocks import Retention as Retention
@@ -92,6 +94,7 @@ _HOMES = {
     "Answer": "_results",
     "Association": "_results",
     "Attribute": "_schema",
+    "Audit": "_audit",
     "Bundle": "_schema",
     "Central": "_plan",
     "Certificate": "_release",
@@ -131,6 +134,7 @@ _HOMES = {
     "TransitionMatrix": "_blocks",
     "Unit": "_schema",
     "anonymity": "_audit",
+    "audit": "_audit",
     "check": "_release",
     "compose": "_plan",
     "demo_schema": "_demo",

@@ -53,6 +53,7 @@ SHOWN = {
     "anonymity": (["people.csv", "sex"], "counting"),
     "compose": (["out", "plan.json"], "opening"),
     "report": (["out", "-o", "report.html"], "charting"),
+    "audit": (["plan.json", "--runs", "100", "--rows", "1000"], "small tables"),
     "sign": (["out", "--key", "key.pem"], "signing"),
 }
 NOTHING_TO_WAIT_FOR = {"completion", "ledger"}

@@ -35,7 +35,7 @@ NEIGHBOURS = {
         "_results",
         "_progress",
     },
-    "_audit": {"_errors", "_frames", "_plan", "_sample", "_release"},
+    "_audit": {"_errors", "_schema", "_blocks", "_plan", "_sample", "_frames", "_release", "_progress"},
     "_report": {
         *("_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_frames", "_release", "_results"),
         "_progress",
@@ -73,6 +73,7 @@ THIRD_PARTIES = {
     "_results": {"numpy", "polars", "pandas", "pyarrow", "xarray", "altair", "vl_convert", "sqlglot"},
     "_release": {"numpy", "polars", "cryptography"},
     "_report": {"numpy"},
+    "_audit": {"numpy", "scipy", "polars"},
     "_demo": {"numpy", "polars"},
     "_experiments": {"numpy", "polars", "altair"},
     "_cli": {"click", "rich"},

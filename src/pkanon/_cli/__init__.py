@@ -46,6 +46,7 @@ GROUPS = {
     "Prove and hand over": {
         "report": "Write a report on a release, for people.",
         "sign": "Sign a release folder.",
+        "audit": "Run the pipeline many times and compare it with its claim.",
     },
     "Try and compare": {
         "demo": "Release the embedded table and estimate a table from it.",

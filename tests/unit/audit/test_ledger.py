@@ -61,7 +61,9 @@ class TestWhatIsSpent:
         account = ledger.account(SUBJECT)
         wholes = [PLAN.central(), pk.Plan(PLAN.schema, PLAN.blocks, 600).central()]
         epsilon, delta = account.central
-        assert sum(w.epsilon for w in wholes) <= epsilon < sum(w.epsilon for w in wholes) + 2e-6  # the digits of a certificate
+        assert (
+            sum(w.epsilon for w in wholes) <= epsilon < sum(w.epsilon for w in wholes) + 2e-6
+        )  # the digits of a certificate
         assert delta == sum(Fraction(repr(w.delta)) for w in wholes)
         assert epsilon < account.spent
 

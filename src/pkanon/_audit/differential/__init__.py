@@ -1,0 +1,11 @@
+"""Is the pipeline as private as its plan says? The real code, run many times on two neighbouring tables.
+
+law.py       what a plan says about releasing one record, and which two records it tells apart best
+tables.py    made-up tables through the real pipeline
+tails.py     exact bounds and exact tails
+checking.py  the checks, one function each;  verdict.py  all of them
+"""
+
+from .verdict import Audit, audit
+
+__all__ = ["Audit", "audit"]

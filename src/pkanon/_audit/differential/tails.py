@@ -1,0 +1,74 @@
+"""Exact bounds and exact tails: no normal approximation anywhere."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+Array: TypeAlias = NDArray[Any]
+
+
+def lower_share(hits: Array | float, runs: Array | float, error: float) -> Array:
+    """Clopper-Pearson: a probability that is below the true one, but for the given error."""
+    hits = np.asarray(hits, float)
+    found = special.betaincinv(np.maximum(hits, 1), runs - hits + 1, error)
+    return np.where(hits > 0, found, 0.0)
+
+
+def upper_share(hits: Array | float, runs: Array | float, error: float) -> Array:
+    """Clopper-Pearson: a probability that is above the true one, but for the given error."""
+    hits = np.asarray(hits, float)
+    found = special.betaincinv(hits + 1, np.maximum(runs - hits, 1), 1 - error)
+    return np.where(hits < runs, found, 1.0)
+
+
+def epsilon_below(
+    first: Array | float, first_runs: float, second: Array | float, second_runs: float, error: float
+) -> Array:
+    """A bound from below on eps: how often an event happened with one table and with its neighbour.
+
+    With either of two probabilities off by ``error / 2`` at most, eps is at least ``log(lower / upper)``.
+    """
+    below = lower_share(first, first_runs, error / 2)
+    above = upper_share(second, second_runs, error / 2)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.maximum(np.log(below) - np.log(above), 0.0))
+
+
+def binomial_tails(counts: Array, runs: int, shares: Array) -> Array:
+    """Two-sided tails of counts that are binomial."""
+    below = special.bdtr(counts, runs, shares)
+    above = special.bdtrc(counts - 1, runs, shares)
+    return np.asarray(np.minimum(1.0, 2 * np.minimum(below, above)))
+
+
+def drawn_tail(found: int, rows: int, marked: int, drawn: int) -> float:
+    """The two-sided tail of how many of ``marked`` rows are among ``drawn`` of all: hypergeometric."""
+    least, most = max(0, drawn + marked - rows), min(drawn, marked)
+    possible = np.arange(least, most + 1)
+    weights: Array = _choose(marked, possible) + _choose(rows - marked, drawn - possible)
+    return _tail(found - least, weights)
+
+
+def paired_tail(found: int, pairs: int, marked: int) -> float:
+    """The two-sided tail of how many of ``pairs`` hold two marked rows, if ``marked`` rows are placed at random."""
+    least, most = max(0, marked - pairs), marked // 2
+    possible = np.arange(least, most + 1)
+    single = marked - 2 * possible
+    weights: Array = _choose(pairs, possible) + _choose(pairs - possible, single) + single * math.log(2)
+    return _tail(found - least, weights)
+
+
+def _choose(n: Array | int, k: Array | int) -> Array:
+    return np.asarray(special.gammaln(n + 1) - special.gammaln(np.add(k, 1)) - special.gammaln(np.subtract(n, k) + 1))
+
+
+def _tail(place: int, logs: Array) -> float:
+    """The two-sided tail at a place of a law whose logarithms are known up to a constant."""
+    weights = np.exp(logs - logs.max())
+    total = weights.sum()
+    return float(min(1.0, 2 * min(weights[: place + 1].sum(), weights[place:].sum()) / total))
