@@ -1,0 +1,140 @@
+"""pk.audit: made-up tables, refusals, and what is said."""
+
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+import pkanon as pk
+from pkanon._audit.differential.tables import Pipeline
+from pkanon._frames import encode
+
+SCHEMA = pk.Schema(
+    [
+        pk.Attribute("id", role="id"),
+        pk.Attribute("text", ["a", "b"], other="else", missing="value", missing_values=["NA"]),
+        pk.Attribute("whole", [1, 2, 30], other=0),
+        pk.Attribute("number", [0.5, 1.5]),
+        pk.Attribute("flag", [True, False], missing="value"),
+        pk.Attribute.ranged("rooms", 1, 4, other=99),
+        pk.Attribute.binned("age", start=0, stop=40, width=20, open="high"),
+        pk.Attribute.binned("height", edges=[1.5, 1.75], open="both", other="unknown"),
+        pk.Attribute("note", role="drop"),
+    ]
+)
+SEX = pk.Schema([pk.Attribute("sex", ["F", "M"])])
+PLAN = pk.plan(SEX, records=1_000, epsilon=2)
+
+
+def test_every_value_can_be_made_up():
+    pipeline = Pipeline(pk.plan(SCHEMA, records=1_000, epsilon=5, design="equal-rho"))
+    names = [attribute.name for attribute in SCHEMA.randomised]
+    records = [{name: code % SCHEMA.attribute(name).size for name in names} for code in range(5)]
+    table = pipeline._table([(record, 2) for record in records])
+    codes = encode(table, pipeline.plan.schema).codes
+    for name in names:
+        assert codes[name].tolist() == np.repeat([record[name] for record in records], 2).tolist()
+
+
+def test_the_whole_way_is_run(monkeypatch):
+    """From a table of texts to a release with a certificate, under a key of the operating system."""
+    from pkanon._audit.differential import tables
+
+    seen = []
+    honest = tables.release
+
+    def spy(table, plan, **options):
+        made = honest(table, plan, **options)
+        seen.append((set(table.dtypes), type(options["randomness"]), made.certificate.claims, table.height))
+        return made
+
+    monkeypatch.setattr(tables, "release", spy)
+    pk.audit(PLAN, runs=100, rows=1_000)
+    assert {dtype for dtypes, *_ in seen for dtype in dtypes} == {pl.String}
+    assert {(key, claims) for _, key, claims, _ in seen} == {(pk.System, True)}
+    assert sum(rows == 2 for *_, rows in seen) == 100
+    assert sum(rows == 1_000 for *_, rows in seen) >= 5
+
+
+def test_the_pieces_of_an_audit():
+    audit = pk.audit(PLAN, runs=100, rows=2_000, confidence=0.9)
+    assert audit.plan_digest == PLAN.digest
+    assert audit.epsilon == PLAN.epsilon
+    assert [check.name for check in audit.checks] == [
+        "epsilon of a row",
+        "epsilon of a release",
+        "transition probabilities",
+        "order of a large table",
+        "order of two rows",
+    ]
+    assert [check.lower is None for check in audit.checks] == [False, False, True, True, True]
+    assert [check.chance is None for check in audit.checks] == [True, True, False, False, False]
+    assert audit.lower == max(check.lower for check in audit.checks[:2])
+    document = json.loads(json.dumps(audit.to_json(), allow_nan=False))
+    assert document["passed"] is audit.passed
+    assert document["confidence"] == 0.9
+    assert document["false_alarm"] == 1e-6
+    assert len(document["checks"]) == 5
+    assert repr(audit).startswith("<Audit passed: epsilon at least 1.")
+
+
+def test_a_higher_confidence_lowers_the_bound_of_the_same_counts():
+    from pkanon._audit.differential.tails import epsilon_below
+
+    assert epsilon_below(70, 100, 10, 100, 0.01) < epsilon_below(70, 100, 10, 100, 0.05)
+
+
+def test_steps_are_shown():
+    steps = []
+    pk.audit(PLAN, runs=100, rows=1_000, progress=lambda step, done: steps.append((step, done)))
+    assert ("small tables", 1.0) in steps
+    assert ("large tables", 1.0) in steps
+    for step in ("small tables", "large tables"):
+        shares = [done for name, done in steps if name == step]
+        assert shares == sorted(shares)
+
+
+def test_a_plan_without_epsilon_is_audited_all_the_same():
+    plan = pk.plan(SEX, records=1_000, matrices={"sex": pk.TransitionMatrix([[1, 0], [0.5, 0.5]])})
+    audit = pk.audit(plan, runs=100, rows=2_000)
+    assert audit.passed
+    assert math.isinf(audit.epsilon)
+    assert audit.to_json()["epsilon"] is None
+    assert audit.left_out == (
+        "The plan claims no epsilon: some released values rule out some true values for certain.",
+    )
+
+
+def test_a_plan_that_gives_nothing_away_is_audited_all_the_same():
+    plan = pk.Plan(SEX, (pk.Retention(pk.Unit(("sex",), (2,)), 2**31),), 1_000)  # rho = 0
+    audit = pk.audit(plan, runs=100, rows=2_000)
+    assert audit.passed
+    assert audit.lower < 0.2
+    json.dumps(audit.to_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"runs": 99}, "at least 100 runs and 1,000 rows"),
+        ({"rows": 999}, "at least 100 runs and 1,000 rows"),
+        ({"confidence": 1.0}, "it is at least 0.5 and below 1"),
+        ({"confidence": 95}, "it is at least 0.5 and below 1"),
+    ],
+)
+def test_wrong_options(options, sentence):
+    with pytest.raises(pk.InputError, match=sentence):
+        pk.audit(PLAN, **options)
+
+
+def test_a_schema_is_no_plan():
+    with pytest.raises(pk.PlanError, match="A plan is needed, not an object of type Schema"):
+        pk.audit(SEX)
+
+
+def test_a_large_schema_is_refused():
+    schema = pk.Schema([pk.Attribute.ranged(name, 0, 9_999) for name in "ab"])
+    with pytest.raises(pk.InputError, match="up to 2\\^22 combinations"):
+        pk.audit(pk.plan(schema, records=1_000_000, k=2, design="joint"))
