@@ -24,6 +24,8 @@ NAVIGATION = {
         "custodian/report",
         "custodian/guarantee",
         "custodian/limits",
+        "custodian/ledger",
+        "custodian/audit",
         "custodian/law",
     ],
     "For analysts": ["analyst/analysing", "analyst/sql", "analyst/correct-it-yourself"],

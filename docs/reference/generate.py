@@ -133,9 +133,15 @@ def verb(name: str) -> str:
     """Usage, help text and options of a verb."""
     command = cli.get_command(click.Context(cli), name)
     assert command is not None, name
-    context = click.Context(command, info_name=f"pkanon {name}")
-    usage = " ".join([f"pkanon {name}", *command.collect_usage_pieces(context)])
-    return "\n\n".join(filter(None, [f"    {usage}", prose(command.help or ""), options(command)]))
+    return described_command(f"pkanon {name}", command)
+
+
+def described_command(name: str, command: click.Command) -> str:
+    """The same for any command; one that has commands of its own is followed by those."""
+    usage = " ".join([name, *command.collect_usage_pieces(click.Context(command, info_name=name))])
+    own = command.commands.values() if isinstance(command, click.Group) else ()
+    below = [f"### {name} {sub.name}\n\n{described_command(f'{name} {sub.name}', sub)}" for sub in own]
+    return "\n\n".join(filter(None, [f"    {usage}", prose(command.help or ""), options(command), *below]))
 
 
 def cli_page(text: str) -> str:

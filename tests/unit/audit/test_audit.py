@@ -77,7 +77,7 @@ def test_the_pieces_of_an_audit():
     assert document["confidence"] == 0.9
     assert document["false_alarm"] == 1e-6
     assert len(document["checks"]) == 5
-    assert repr(audit).startswith("<Audit passed: epsilon at least 1.")
+    assert repr(audit).startswith("<Audit passed: epsilon at least ")
 
 
 def test_a_higher_confidence_lowers_the_bound_of_the_same_counts():

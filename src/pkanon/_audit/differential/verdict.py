@@ -87,7 +87,7 @@ class Audit:
         return f"<Audit {verdict}: epsilon at least {math.floor(self.lower * 1e4) / 1e4}, {self.epsilon:.6g} claimed>"
 
     def to_json(self) -> dict[str, Any]:
-        """The audit as ``pkanon audit --json`` prints it; null where there is no number, or an unbounded one."""
+        """The audit as its verb prints it with --json; null where there is no number, or an unbounded one."""
         return {
             "plan_digest": self.plan_digest,
             "passed": self.passed,
@@ -137,7 +137,7 @@ def audit(
     >>> import pkanon as pk
     >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, epsilon=2)
     >>> audit = pk.audit(plan, runs=100)
-    >>> audit.passed, 1.9 < audit.lower < 2.0
+    >>> audit.passed, audit.lower > 1.9
     (True, True)
     """
     if not isinstance(plan, Plan):

@@ -140,7 +140,7 @@ class Account:
         return f"<Account '{self.subject}': {count} release{'s' * (count != 1)}, epsilon {self.spent_text}{limit}>"
 
     def to_json(self) -> dict[str, Any]:
-        """The account as ``pkanon ledger show --json`` prints it; numbers are decimal texts."""
+        """The account as its verb prints it with --json; numbers are decimal texts."""
         epsilon, delta = self.central
         return {
             "subject": self.subject,
