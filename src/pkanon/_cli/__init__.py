@@ -34,7 +34,7 @@ GROUPS = {
         "release": "Randomise and shuffle a table.",
         "explain": "Explain what a plan or a release does and promises.",
         "compose": "k and epsilon of several releases of the same table.",
-        "ledger": "What releases of the same people have spent, and their limit.",
+        "ledger": "What releases of the same people have spent.",
     },
     "Analyse a release": {
         "crosstab": "A corrected cross-tabulation, with errors.",
@@ -46,7 +46,7 @@ GROUPS = {
     "Prove and hand over": {
         "report": "Write a report on a release, for people.",
         "sign": "Sign a release folder.",
-        "audit": "Run the pipeline many times and compare it with its claim.",
+        "audit": "Run the pipeline many times against its claim.",
     },
     "Try and compare": {
         "demo": "Release the embedded table and estimate a table from it.",

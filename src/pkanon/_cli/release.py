@@ -139,7 +139,8 @@ def command(
             say(f"  {line}")
     if not release.certificate.claims:
         note(f"this release claims nothing: {' '.join(release.certificate.void)}", kind="warning")
-    note_spending(ledger, subject)
+    if release.certificate.claims or ledger is not None:
+        note_spending(ledger, subject)
 
 
 def _read_plan(file: str) -> pk.Plan:
