@@ -11,7 +11,7 @@ from .._plan import LEVELS, Plan, round_down, round_up
 from .._progress import Progress
 from .._schema import Bundle, Schema, Unit, Value
 from .claims import error_text
-from .markup import Html, paragraph, table, together
+from .markup import Html, element, paragraph, table, together
 from .subject import Subject
 
 
@@ -50,7 +50,7 @@ def designs(subject: Subject, progress: Progress) -> Html:
 def _row(design: str, found: Plan | str, subject: Subject) -> list[str]:
     own = "*" if design == subject.plan.asked.design else ""
     if isinstance(found, str):
-        return [design + own, found, *[""] * (4 + len(LEVELS) - 1)]
+        return [together(design + own, element("br"), element("span", found, cls="small")), *[""] * (4 + len(LEVELS))]
     readable = found.readable(max(subject.release.rows, 1))
     means = []
     for size in (1, 2):
@@ -71,7 +71,7 @@ def _other(made: Plan, design: str, targets: dict[str, Any]) -> Plan | str:
     try:
         return plan(declared(made), records=made.records, design=design, hide_count=noise, **wanted)
     except PkanonError:
-        return "not possible for these targets and columns"
+        return "not possible here"
 
 
 def declared(made: Plan) -> Schema:

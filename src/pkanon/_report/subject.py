@@ -70,6 +70,8 @@ def percent(share: float) -> str:
         return "less than 0.001%"
     if 99.95 <= shown < 100:
         return f"{shown:.6g}%" if shown < 99.9999 else "more than 99.9999%"
+    if shown >= 100:
+        return f"{shown:,.0f}%"
     return f"{shown:.3g}%"
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import pkanon as pk
 from pkanon._report.page import INTERNAL
+from pkanon._report.subject import percent
 
 ROWS = 2_000
 SCHEMA = pk.Schema(
@@ -422,3 +423,28 @@ def test_wrong_arguments(release):
     with pytest.raises(pk.InputError, match="characters"):
         pk.report(release, title="x" * 301)
     assert "<title>Randomised microdata</title>" in pk.report(release, title=" ").html
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0%"),
+        (1e-9, "less than 0.001%"),
+        (0.12345, "12.3%"),
+        (0.99999, "99.999%"),
+        (1.0, "100%"),
+        (10.9, "1,090%"),
+    ],
+)
+def test_percentages(share, text):
+    assert percent(share) == text
+
+
+def test_a_design_that_is_not_possible_is_said_to_be():
+    """All columns as one unit would have more than 2^31 values."""
+    schema = pk.Schema([pk.Attribute.ranged(name, 1, 100) for name in "abcdef"])
+    people = pl.DataFrame({name: [1, 2] * 200 for name in "abcdef"})
+    plan = pk.plan(schema, records=400, k=3, design="equal-rho")
+    text = page_of(pk.release(people, plan), private=people).text.rpartition("Internal: other designs")[2]
+    assert "joint not possible here" in text
+    assert "equal-rho*" in text
