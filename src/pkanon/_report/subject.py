@@ -84,4 +84,5 @@ def texts(attribute: Attribute) -> list[str]:
 
 def number(value: float) -> str:
     """A count for people to read."""
-    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:,.1f}"
+    text = f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:,.1f}"
+    return text.removeprefix("-") if not text.strip("-0.,") else text  # no minus before a zero

@@ -11,7 +11,7 @@ import pytest
 
 import pkanon as pk
 from pkanon._report.page import INTERNAL
-from pkanon._report.subject import percent
+from pkanon._report.subject import number, percent
 
 ROWS = 2_000
 SCHEMA = pk.Schema(
@@ -222,11 +222,15 @@ def test_charts_show_what_crosstab_says(release):
     estimate = release.crosstab("sex")
     low, high = estimate.interval()
     for value, a, b in zip(estimate.counts, low, high):
-        assert f"{value:,.0f} ({a:,.0f} to {b:,.0f})" in page.text
+        assert f"{number(value)} ({number(a)} to {number(b)})" in page.text
     assert "every whole number from 1 to 300" in page.text
     assert "The 300 values are shown in groups." in page.text
     groups = release.crosstab("rooms").count(rooms=list(range(21, 41)))
-    assert f"21 to 40 {100 * groups.value / ROWS:.1f}%" in page.text
+    low, high = groups.interval()
+    found = re.search(
+        rf"21 to 40 (\S+)% {re.escape(f'{number(groups.value)} ({number(low)} to {number(high)})')}", page.text
+    )
+    assert float(found[1]) == pytest.approx(100 * groups.value / ROWS, abs=0.051)
 
 
 def test_the_worked_number_is_right(release):
@@ -426,6 +430,13 @@ def test_wrong_arguments(release):
 
 
 @pytest.mark.parametrize(
+    ("value", "text"), [(1234.6, "1,235"), (99.95, "100.0"), (-12.34, "-12.3"), (7.0, "7"), (-0.01, "0.0"), (0.0, "0")]
+)
+def test_numbers(value, text):
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
     ("share", "text"),
     [
         (0.0, "0%"),
@@ -448,3 +459,15 @@ def test_a_design_that_is_not_possible_is_said_to_be():
     text = page_of(pk.release(people, plan), private=people).text.rpartition("Internal: other designs")[2]
     assert "joint not possible here" in text
     assert "equal-rho*" in text
+
+
+def test_a_release_of_no_rows_has_a_report(tmp_path):
+    """A hidden count can be noised down to nothing."""
+    people = pl.DataFrame({"sex": ["F", "M"]})
+    plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1, epsilon=8, hide_count="99/100")
+    release = pk.release(people, plan, randomness=pk.Seeded(195))
+    assert release.rows == 0
+    release.save(tmp_path / "out")
+    text = page_of(tmp_path / "out", private=people).text
+    assert "No rows were released, so there is nothing to reconstruct." in text
+    assert "A table of 0 rows." in (tmp_path / "out" / "README.txt").read_text()
