@@ -78,7 +78,7 @@ def assumptions(plan: Plan, rows: int) -> list[str]:
     )
     return [
         "The adversary may know everything about the people and how they were randomised, but not which released row is "
-        f"whose. To somebody who knows that of c other people, k is 1 + ({max(rows - 1, 0):,} - c) x {ratio}.",
+        f"whose. To somebody who knows that of c other people, k is 1 + ({max(rows - 1, 0):,} - c) x {str(ratio).lower()}.",
         "Nobody has kept the rows in their old order, or any note of which released row was whose.",
         *_one_row_per_person(plan),
         _public_domain(plan),
