@@ -19,7 +19,7 @@ from pkanon._sample.keystream import block_stream
 
 SCHEMA = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute("job", ["farmer", "nurse", "pilot"])])
 PLAN = pk.plan(SCHEMA, records=1_000, epsilon=3, design="equal-rho")
-FEW = 150
+FEW = 100
 """Small releases, where the large tables are to show the fault."""
 
 
@@ -40,11 +40,11 @@ def failing(plan=PLAN, runs=FEW, rows=200_000):
 
 
 def test_the_bound_is_close_to_the_claim_from_below():
-    audit = pk.audit(PLAN, runs=1_500)
+    audit = pk.audit(PLAN, runs=1_000)
     row, whole, *others = audit.checks
     assert audit.passed
     assert 0.97 * PLAN.epsilon <= row.lower < row.measured
-    assert 0.75 * PLAN.epsilon <= whole.lower < whole.measured  # 0.91 with the 4,000 releases that are the default
+    assert 0.55 * PLAN.epsilon <= whole.lower < whole.measured  # 0.91 with the 4,000 releases that are the default
     assert [check.chance > 1e-3 for check in others] == [True] * 3
 
 
@@ -81,7 +81,7 @@ BUNDLE = pk.plan(
 
 @pytest.mark.parametrize("plan", [AGREEMENT, MATRIX, BUNDLE], ids=["agreement", "matrix", "bundle"])
 def test_every_kind_of_block_is_audited(plan):
-    audit = pk.audit(plan, runs=FEW, rows=200_000)
+    audit = pk.audit(plan, runs=FEW, rows=100_000)
     assert audit.passed
     assert 0.85 * plan.epsilon <= audit.checks[0].lower < audit.checks[0].measured
     assert bool(audit.left_out) == (plan is BUNDLE)
@@ -163,7 +163,7 @@ def in_pairs(rows, source):
 )
 def test_a_shuffle_that_is_missing_or_weak_is_noticed(monkeypatch, order, noticed):
     monkeypatch.setattr(pipeline, "draw_order", order)
-    assert failing(runs=300) == noticed
+    assert failing(runs=200) == noticed
 
 
 def test_a_key_that_is_always_the_same_is_noticed(monkeypatch):

@@ -79,6 +79,18 @@ class TestWhatIsSpent:
         release(ledger, hidden)
         assert ledger.account(SUBJECT).spent >= Fraction(hidden.epsilon_unbounded) > Fraction(hidden.epsilon)
 
+    def test_the_sum_is_that_of_a_composition_or_a_little_above(self, ledger):
+        hidden = pk.plan(SEX, records=900, epsilon=2, hide_count="9/10")
+        for plans in ([PLAN, PLAN], [hidden, hidden], [PLAN, hidden]):
+            subject = f"people of {len(ledger.accounts()) if ledger.path.exists() else 0}"
+            for plan in plans:
+                ledger.reserve(subject, plan)
+            total = pk.compose(plans)
+            wanted = total.epsilon if total.epsilon_unbounded is None else total.epsilon_unbounded
+            spent = ledger.account(subject).spent
+            assert Fraction(wanted) <= spent + Fraction(1, 10**15)  # a composition rounds to a float, upwards
+            assert plans[0] is not plans[1] or spent < Fraction(wanted) + Fraction(1, 10**11)
+
     def test_subjects_are_apart(self, ledger):
         release(ledger)
         ledger.reserve("staff", PLAN)
