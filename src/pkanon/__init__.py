@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from . import experiments as experiments
     from ._audit import Account as Account
     from ._audit import Audit as Audit
+    from ._audit import Check as Check
     from ._audit import Ledger as Ledger
     from ._audit import Reservation as Reservation
+    from ._audit import Verification as Verification
     from ._audit import anonymity as anonymity
     from ._audit import audit as audit
+    from ._audit import verify as verify
     from ._blocks import Agreement as Agreement
     from ._blocks import Matrix as Matrix
     from ._blocks import Retention as Retention
@@ -98,6 +101,7 @@ _HOMES = {
     "Bundle": "_schema",
     "Central": "_plan",
     "Certificate": "_release",
+    "Check": "_audit",
     "Composition": "_plan",
     "Convergence": "_estimate",
     "Correlations": "_results",
@@ -133,6 +137,7 @@ _HOMES = {
     "Tradeoff": "_results",
     "TransitionMatrix": "_blocks",
     "Unit": "_schema",
+    "Verification": "_audit",
     "anonymity": "_audit",
     "audit": "_audit",
     "check": "_release",
@@ -156,6 +161,7 @@ _HOMES = {
     "save_chart": "_results.charts",
     "sign": "_release",
     "tradeoff": "_results",
+    "verify": "_audit",
 }
 # Public submodules: names that few people need.
 _SUBMODULES = ("experiments",)

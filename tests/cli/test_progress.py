@@ -54,6 +54,7 @@ SHOWN = {
     "compose": (["out", "plan.json"], "opening"),
     "report": (["out", "-o", "report.html"], "charting"),
     "audit": (["plan.json", "--runs", "100", "--rows", "1000"], "small tables"),
+    "verify": (["out"], "tables"),
     "sign": (["out", "--key", "key.pem"], "signing"),
 }
 NOTHING_TO_WAIT_FOR = {"completion", "ledger"}

@@ -35,7 +35,10 @@ NEIGHBOURS = {
         "_results",
         "_progress",
     },
-    "_audit": {"_errors", "_schema", "_blocks", "_plan", "_sample", "_frames", "_release", "_progress"},
+    "_audit": {
+        *("_errors", "_files", "_schema", "_blocks", "_plan", "_sample", "_estimate", "_frames", "_release"),
+        "_progress",
+    },
     "_report": {
         *("_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_frames", "_release", "_results"),
         "_progress",

@@ -47,6 +47,7 @@ GROUPS = {
         "report": "Write a report on a release, for people.",
         "sign": "Sign a release folder.",
         "audit": "Run the pipeline many times against its claim.",
+        "verify": "Check all that a release says of itself.",
     },
     "Try and compare": {
         "demo": "Release the embedded table and estimate a table from it.",

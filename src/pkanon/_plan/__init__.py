@@ -16,6 +16,7 @@ from .by_hand import ByHand, by_hand
 from .central import Central, central_epsilon, checked_delta, default_delta
 from .composition import Composition, compose
 from .numbers import Number, exact
+from .plan import FORMAT as PLAN_FORMAT
 from .plan import LARGEST_RECORDS, CountNoise, Plan, parse_plan, read_plan
 from .predict import Prediction
 from .privacy import (
@@ -38,6 +39,7 @@ from .transitions import Channel, Mixture, channels
 __all__ = [
     "LARGEST_RECORDS",
     "LEVELS",
+    "PLAN_FORMAT",
     "Asked",
     "ByHand",
     "Central",

@@ -7,21 +7,33 @@ folder.py       the release on disk;  readme.py  its README.txt
 signature.py    who vouches for it
 """
 
-from .certificate import Certificate
+from .certificate import FORMAT as CERTIFICATE_FORMAT
+from .certificate import Certificate, central_of, data_digest
+from .folder import CERTIFICATE_KEY, FORMATS, PLAN_KEY, README, datapackage
 from .pipeline import check, release
+from .readme import readme
 from .released import Release, open_release
 from .signature import is_signed, is_signed_by, needs_password, read_private_key, read_public_key, sign
 
 __all__ = [
+    "CERTIFICATE_FORMAT",
+    "CERTIFICATE_KEY",
+    "FORMATS",
+    "PLAN_KEY",
+    "README",
     "Certificate",
     "Release",
+    "central_of",
     "check",
+    "data_digest",
+    "datapackage",
     "is_signed",
     "is_signed_by",
     "needs_password",
     "open_release",
     "read_private_key",
     "read_public_key",
+    "readme",
     "release",
     "sign",
 ]

@@ -79,7 +79,7 @@ def _write(
             write_csv(frame, folder / name)
     for name, text in (texts | {README: readme(plan, certificate, names)}).items():
         (folder / name).write_text(text, encoding="utf-8")
-    package = _text(_datapackage(plan, certificate, folder, names))
+    package = _text(datapackage(plan, certificate, folder, names))
     (folder / "datapackage.json").write_text(package, encoding="utf-8")  # last: it makes a folder a release
     if key is not None:
         write_signature(folder, key)
@@ -92,7 +92,8 @@ def _text(value: dict[str, Any]) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
-def _datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Sequence[str]) -> dict[str, Any]:
+def datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Sequence[str]) -> dict[str, Any]:
+    """``datapackage.json`` of the files in ``folder``, whose rows are in the files ``names``."""
     fields = [_field(a) for a in plan.schema.attributes if a.role in ("randomise", "pass")]
     claim = " ".join((*certificate.statement, *certificate.void))
     return {

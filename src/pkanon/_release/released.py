@@ -25,6 +25,8 @@ from .signature import read_private_key
 if TYPE_CHECKING:
     import polars as pl
 
+    from .. import Verification
+
 
 @dataclass(frozen=True)
 class Release:
@@ -217,6 +219,18 @@ class Release:
                 )
         table_of = partial(self.crosstab, about="population", level=level)
         return correlate(table_of, {name: randomised[name] for name in names}, level, progress or quiet)
+
+    def verify(self, *, progress: Progress | None = None) -> Verification:
+        """Check everything that the release says of itself; see :func:`verify`.
+
+        Parameters
+        ----------
+        progress
+            Called with the name of a step and the share of it that is done.
+        """
+        import pkanon  # by the public door: the audit stands above this room
+
+        return pkanon.verify(self, progress=progress)
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -1,0 +1,200 @@
+"""The release under verification, read piece by piece: whatever cannot be read is a fault, not an error.
+
+Nothing here trusts one file because of another: each piece is read by itself, so that one damaged file does not hide
+what is wrong with the others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..._errors import InputError, PkanonError, PlanError
+from ..._files import parse_json
+from ..._frames import Encoded, encode_released
+from ..._plan import Plan
+from ..._release import CERTIFICATE_KEY, FORMATS, PLAN_KEY, Release
+
+PACKAGE, PLAN, CERTIFICATE = "datapackage.json", "plan.json", "certificate.json"
+JSON_FILES = (PACKAGE, PLAN, CERTIFICATE)
+DATA_FILES = FORMATS["both"]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A JSON file as far as it can be read: its text, its object, and what is wrong with it."""
+
+    text: str | None
+    value: Mapping[str, Any] | None
+    fault: str | None = None
+
+    @classmethod
+    def of(cls, name: str, content: bytes | None) -> Document:
+        """The document in some bytes, or in none if it could not be read."""
+        if content is None:
+            return cls(None, None, f"{name} is absent or cannot be read.")
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError:
+            return cls(None, None, f"{name} is not UTF-8 text.")
+        try:
+            value = parse_json(text)
+        except ValueError:
+            once = _is_json(text)
+            return cls(text, None, f"{name} {'gives a key twice' if once else 'is not valid JSON'}.")
+        if not isinstance(value, dict):
+            return cls(text, None, f"{name} is not a JSON object.")
+        return cls(text, value)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Case:
+    """A release: in a folder, in a single Parquet file, or in memory."""
+
+    subject: str
+    folder: Path | None = None
+    parquet: Path | None = None
+    release: Release | None = None
+
+    @classmethod
+    def of(cls, place: str | Path | Release) -> Case:
+        """The case of a path or of a release; an InputError if there is nothing that could be a release."""
+        if isinstance(place, Release):
+            return cls("The release", release=place)
+        path = Path(place)
+        if path.is_dir():
+            if not any((path / name).is_file() for name in JSON_FILES):
+                raise InputError(f"{path} is not a release: it has none of {', '.join(JSON_FILES)}.")
+            return cls(str(path), folder=path)
+        if path.suffix == ".parquet" and path.is_file():
+            case = cls(str(path), parquet=path)
+            if not case.inside(path):
+                raise InputError(f"{path} is not the data of a release: it carries no plan, or cannot be read.")
+            return case
+        reason = "give its folder, or the Parquet file inside" if path.exists() else "it does not exist"
+        raise InputError(f"{path} is not a release: {reason}.")
+
+    @staticmethod
+    def inside(file: Path) -> dict[str, str]:
+        """What a Parquet file carries of a release; empty if nothing, or if it cannot be read."""
+        metadata: dict[str, str] = {}
+        with suppress(pl.exceptions.PolarsError, OSError):
+            metadata = pl.read_parquet_metadata(file)
+        return {key: metadata[key] for key in (PLAN_KEY, CERTIFICATE_KEY) if key in metadata}
+
+    @cached_property
+    def documents(self) -> dict[str, Document]:
+        """The JSON files by name."""
+        if self.release is not None:
+            parts = {PLAN: self.release.plan.to_json(), CERTIFICATE: self.release.certificate.to_json()}
+            return {name: Document(json.dumps(value), value) for name, value in parts.items()}
+        if self.parquet is not None:
+            inside, keys = self.inside(self.parquet), {PLAN: PLAN_KEY, CERTIFICATE: CERTIFICATE_KEY}
+            return {
+                name: Document.of(name, inside[key].encode() if key in inside else None) for name, key in keys.items()
+            }
+        assert self.folder is not None
+        return {name: Document.of(name, _content(self.folder / name)) for name in JSON_FILES}
+
+    def value(self, name: str) -> Mapping[str, Any] | None:
+        """The object in a JSON file, if it can be read."""
+        return self.documents[name].value if name in self.documents else None
+
+    @cached_property
+    def _plan(self) -> Plan | str:
+        data = self.value(PLAN)
+        if data is None:
+            return self.documents[PLAN].fault or ""
+        try:
+            return Plan.from_json(data)
+        except PlanError as error:
+            return str(error)
+        except PkanonError as error:
+            return f"The plan cannot be used: {error}"
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan, if it can be read."""
+        return self._plan if isinstance(self._plan, Plan) else None
+
+    @property
+    def plan_fault(self) -> str | None:
+        """Why there is no plan."""
+        return self._plan if isinstance(self._plan, str) else None
+
+    @cached_property
+    def data_files(self) -> tuple[Path, ...]:
+        """The files that hold the rows: those that the data package names, else those there are."""
+        if self.parquet is not None:
+            return (self.parquet,)
+        if self.folder is None:
+            return ()
+        return tuple(self.folder / name for name in self.data_names if (self.folder / name).is_file())
+
+    @cached_property
+    def data_names(self) -> tuple[str, ...]:
+        """The names of the files that should hold the rows."""
+        named: list[str] = []
+        with suppress(LookupError, TypeError):
+            named = [resource["path"] for resource in (self.value(PACKAGE) or {})["resources"]]
+        known = tuple(name for name in DATA_FILES if name in named)
+        return known or tuple(name for name in DATA_FILES if self.folder and (self.folder / name).is_file())
+
+    @cached_property
+    def tables(self) -> dict[str, Encoded | str]:
+        """The rows of each data file, or why they are not rows of this plan."""
+        plan = self.plan
+        if plan is None:
+            return {}
+        if self.release is not None:
+            release = self.release
+            return {"the rows": Encoded(release.rows, release.codes, release.passed, release.kind)}
+        return {file.name: _encoded(file, plan) for file in self.data_files}
+
+    @cached_property
+    def table(self) -> Encoded | None:
+        """The rows, if they can be read."""
+        return next((table for table in self.tables.values() if isinstance(table, Encoded)), None)
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows the certificate says there are, if it says so."""
+        rows = None
+        with suppress(LookupError, TypeError):
+            rows = (self.value(CERTIFICATE) or {})["rows"]["released"]
+        return rows if type(rows) is int and rows >= 0 else None
+
+
+def stated(data: Mapping[str, Any], key: str) -> list[Any]:
+    """The sentences in a certificate under ``key``; none where there is no list of them."""
+    value = data.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _encoded(file: Path, plan: Plan) -> Encoded | str:
+    try:
+        return encode_released(file, plan.schema)
+    except PkanonError as error:
+        return " ".join(str(error).split("\n"))

@@ -1,0 +1,61 @@
+"""Evidence against honesty: a number whose mean is at most 1 for every honest release.
+
+Such a number is large by chance only rarely: an honest release shows 1/a or more with probability at most a (Markov's
+inequality), for every private table and every number of rows, without any approximation. Averages of such numbers are
+such numbers again, so that many tests become one with a single false-alarm rate, however the tests depend on each
+other. All evidence is kept as its natural logarithm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+FALSE_ALARMS = 1e-6
+"""An honest release is called broken by a statistical check with at most this probability."""
+NONE = 0.0
+"""The logarithm of evidence 1: nothing speaks against honesty."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Evidence of several tests by name, as logarithms, and each one's share in their average."""
+
+    tests: Mapping[str, float]
+    shares: Mapping[str, float]
+
+    @property
+    def total(self) -> float:
+        """The logarithm of the average."""
+        return weighted([(self.tests[name], self.shares[name]) for name in self.tests])
+
+    @property
+    def p_value(self) -> float:
+        """Honest releases show as much with at most this probability."""
+        return math.exp(-max(self.total, 0.0))
+
+    @property
+    def alarming(self) -> bool:
+        """Whether honest releases show as much with a probability of at most FALSE_ALARMS."""
+        return self.total >= -math.log(FALSE_ALARMS)
+
+    @property
+    def culprits(self) -> list[str]:
+        """Which tests raise the alarm, strongest first: each of them would do it alone, with its share."""
+        alone = {name: value + math.log(self.shares[name]) for name, value in self.tests.items()}
+        found = [name for name, value in alone.items() if value >= -math.log(FALSE_ALARMS)]
+        return sorted(found, key=lambda name: -alone[name]) or [max(alone, key=lambda name: alone[name])]
+
+
+def average(logs: Sequence[float]) -> float:
+    """The logarithm of the average of numbers given by their logarithms; of none, it is that of 1."""
+    return weighted([(value, 1 / len(logs)) for value in logs])
+
+
+def weighted(parts: Sequence[tuple[float, float]]) -> float:
+    """The logarithm of a weighted sum of numbers given by (logarithm, weight)."""
+    top = max((value for value, _ in parts), default=NONE)
+    if math.isinf(top):
+        return top
+    return top + math.log(sum(weight * math.exp(value - top) for value, weight in parts)) if parts else NONE

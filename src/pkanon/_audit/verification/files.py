@@ -1,0 +1,205 @@
+"""The files of a release folder: all there, unchanged, readable one way only, and in agreement with each other."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..._files import UNFINISHED
+from ..._frames import Encoded
+from ..._plan import PLAN_FORMAT
+from ..._release import CERTIFICATE_FORMAT, CERTIFICATE_KEY, PLAN_KEY, README, Certificate, datapackage, readme
+from .case import CERTIFICATE, JSON_FILES, PACKAGE, PLAN, Case, stated
+from .verdicts import Check, judged, unchecked
+
+SIGNATURE, REPORT = "datapackage.json.sig", "report.html"
+FORMATS = {PLAN: PLAN_FORMAT, CERTIFICATE: CERTIFICATE_FORMAT}
+NO_FOLDER = "There is no folder, only the rows with their plan and certificate."
+
+
+def files(case: Case) -> Check:
+    """Every file of a release is there; others are mentioned."""
+    if case.folder is None:
+        return unchecked("files", NO_FOLDER)
+    there = sorted(path.name for path in case.folder.iterdir())
+    expected = [*JSON_FILES, README, *case.data_names]
+    faults = [f"{name} is missing." for name in expected if name not in there]
+    if not case.data_names:
+        faults.append("No file holds the rows.")
+    if case.folder.name.endswith(UNFINISHED):
+        faults.append("Writing the folder was interrupted.")
+    known = {*expected, SIGNATURE, REPORT}
+    strangers = [name for name in there if name not in known]
+    also = f" Also there, and not part of the release: {', '.join(strangers[:5])}." if strangers else ""
+    return judged("files", faults, f"All {len(expected)} files are there.{also}")
+
+
+def hashes(case: Case) -> Check:
+    """Every file is the one that the data package has the hash of."""
+    if case.folder is None:
+        return unchecked("hashes", NO_FOLDER)
+    package = case.value(PACKAGE)
+    if package is None:
+        return unchecked("hashes", f"{PACKAGE} cannot be read, and the hashes are in it.")
+    known = listed_hashes(package)
+    faults = [f"{name} has no hash." for name in (PLAN, CERTIFICATE, README, *case.data_names) if name not in known]
+    for name, hash in known.items():
+        if (actual := file_hash(case.folder / name)) is not None and actual != hash:
+            faults.append(f"{name} is not the file that was released: its hash differs from {PACKAGE}.")
+    return judged("hashes", faults, f"{len(known)} files have the hashes that {PACKAGE} states.")
+
+
+def listed_hashes(package: Mapping[str, Any]) -> dict[str, Any]:
+    """The hashes in a data package by file, as far as they are where they should be."""
+    found: dict[str, Any] = {}
+    own = package.get("pkanon")
+    if isinstance(own, dict):
+        names = {"plan": PLAN, "certificate": CERTIFICATE, "readme": README}
+        found |= {file: own[key] for key, file in names.items() if key in own}
+    with suppress(LookupError, TypeError):
+        for resource in package["resources"]:
+            if Path(resource["path"]).name == resource["path"]:
+                found[resource["path"]] = resource["hash"]
+    return found
+
+
+def file_hash(path: Path) -> str | None:
+    """The hash of a file as a data package states it; None if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+    except OSError:
+        return None
+
+
+def forms(case: Case) -> Check:
+    """Every JSON file can be read one way only, in a version of the format that is known here."""
+    faults = [document.fault for document in case.documents.values() if document.fault is not None]
+    faults = [fault for fault in faults if "absent" not in fault] if case.folder is not None else faults
+    for name, known in FORMATS.items():
+        kind, _, latest = known.partition("/")
+        value = case.value(name)
+        if value is None:
+            continue
+        named = value.get("format")
+        if named != known:
+            version = re.fullmatch(rf"{kind}/(\d{{1,9}})", named) if isinstance(named, str) else None
+            newer = version is not None and int(version[1]) > int(latest)
+            which = "a newer version of its format than this program knows" if newer else "an unknown format"
+            faults.append(f"{name} has {which}; '{known}' is known.")
+    read = [name for name in case.documents if case.value(name) is not None]
+    return judged("format", faults, f"{', '.join(read)}: valid JSON, every key once, known versions.")
+
+
+def data_package(case: Case, certificate: Certificate | None) -> Check:
+    """The data package says of the rows what plan and certificate say: columns, values, number of rows, claim."""
+    name = "data package"
+    if case.folder is None:
+        return unchecked(name, NO_FOLDER)
+    package = case.value(PACKAGE)
+    if package is None or case.plan is None or certificate is None:
+        absent = PACKAGE if package is None else PLAN if case.plan is None else CERTIFICATE
+        return unchecked(name, f"{absent} cannot be read.")
+    missing = [file for file in (PLAN, CERTIFICATE, README, *case.data_names) if not (case.folder / file).is_file()]
+    if missing or not case.data_names:
+        return unchecked(name, f"{', '.join(missing) or 'The file of the rows'} is missing.")
+    data = case.value(CERTIFICATE) or {}
+    statement, void = (tuple(map(str, stated(data, key))) for key in ("statement", "void"))  # true or not
+    worded = replace(certificate, statement=statement, void=void)
+    right = datapackage(case.plan, worded, case.folder, case.data_names)
+    if data.get("software") != certificate.software:  # another version may word it otherwise
+        parts = ("pkanon", "resources")
+        right, package = {key: right[key] for key in parts}, {key: package[key] for key in parts if key in package}
+    faults = [
+        f"{PACKAGE} differs from the plan and the certificate in {place}." for place in differences(right, package)
+    ]
+    return judged(name, faults, "Columns, types, values and rows are described as plan and certificate say.")
+
+
+def read_me(case: Case, certificate: Certificate | None) -> Check:
+    """README.txt is the text that plan and certificate give."""
+    if case.folder is None:
+        return unchecked(README, NO_FOLDER)
+    data = case.value(CERTIFICATE)
+    if case.plan is None or certificate is None or data is None:
+        return unchecked(README, "Plan or certificate cannot be read.")
+    try:
+        text = (case.folder / README).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return judged(README, ["It is missing, or not UTF-8 text."], "")
+    right = replace(certificate, date=str(data.get("date")), software=str(data.get("software")))
+    same = text == readme(case.plan, right, case.data_names)
+    if not same and right.software != certificate.software:
+        return unchecked(README, "It was written by another version of pkanon.")
+    return judged(
+        README,
+        [] if same else ["It is not the text that plan and certificate give."],
+        "It says what plan and certificate give.",
+    )
+
+
+HASHES = ("hash", "plan", "certificate", "readme")
+"""Entries that the check of hashes looks at."""
+
+
+def differences(right: Any, found: Any, place: str = "") -> list[str]:
+    """Where two JSON values differ, hashes aside."""
+    if type(right) is not type(found):
+        return [place or "its form"]
+    if isinstance(right, dict):
+        faults = [f"{place}.{key}".lstrip(".") for key in [*right, *found] if (key in right) != (key in found)]
+        for key in right:
+            if key in found and key not in HASHES:
+                faults += differences(right[key], found[key], f"{place}.{key}".lstrip("."))
+        return faults
+    if isinstance(right, list):
+        if len(right) != len(found):
+            return [place]
+        return [f for i, pair in enumerate(zip(right, found)) for f in differences(*pair, f"{place}[{i}]")]
+    return [] if right == found else [place]
+
+
+def copies(case: Case) -> Check:
+    """What is held twice is the same: plan and certificate inside Parquet, and the rows in both files."""
+    if case.release is not None or (case.folder is not None and not case.data_files):
+        return unchecked("copies", "There is one copy of everything." if case.release else "No file holds the rows.")
+    faults: list[str] = []
+    checked: list[str] = []
+    for file in case.data_files if case.folder is not None else ():
+        if file.suffix != ".parquet":
+            continue
+        inside = case.inside(file)
+        for name, key in ((PLAN, PLAN_KEY), (CERTIFICATE, CERTIFICATE_KEY)):
+            if inside.get(key) != case.documents[name].text:
+                faults.append(f"{file.name} carries another {name.partition('.')[0]} than {name}.")
+        checked.append(f"{file.name} carries the same plan and certificate")
+    read = {name: table for name, table in case.tables.items() if isinstance(table, Encoded)}
+    if len(read) == 2:
+        first, second = read.values()
+        if not same_rows(first, second):
+            faults.append(f"{' and '.join(read)} hold different rows.")
+        checked.append("both files hold the same rows")
+    if not faults and not checked:
+        return unchecked("copies", "There is one copy of everything.")
+    return judged("copies", faults, f"{'; '.join(checked)}.")
+
+
+def same_rows(one: Encoded, other: Encoded) -> bool:
+    """Whether two tables hold the same rows in the same order."""
+    if one.rows != other.rows or any((one.codes[name] != other.codes[name]).any() for name in one.codes):
+        return False
+    if one.passed is None or other.passed is None:
+        return one.passed is other.passed
+    return all(_texts(one.passed[name]).equals(_texts(other.passed[name])) for name in one.passed.columns)
+
+
+def _texts(column: pl.Series) -> pl.Series:
+    """A column as a text file would hold it."""
+    return column.cast(pl.String, strict=False).fill_null("")

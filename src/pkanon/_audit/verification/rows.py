@@ -1,0 +1,117 @@
+"""The released rows: as many as certified, in the declared columns, types and values, in no suspicious order, and
+such as the plan can produce."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ..._errors import DataError
+from ..._frames import Encoded, decode
+from ..._plan import Plan
+from ..._progress import Progress
+from .case import Case
+from .order import order_evidence
+from .possible import table_evidence
+from .verdicts import Check, judged, unchecked, weighed
+
+UNREADABLE = "The rows cannot be read as rows of this plan."
+
+
+def values(case: Case) -> Check:
+    """Columns, types and values are those that the plan declares."""
+    if case.plan is None:
+        return unchecked("values", "The plan cannot be read, and the declared values are in it.")
+    if not case.tables:
+        return unchecked("values", "No file holds the rows.")
+    faults = []
+    for name, table in case.tables.items():
+        if isinstance(table, str):
+            faults.append(f"{name}: {table}")
+    for file in case.data_files:
+        table = case.tables[file.name]
+        if isinstance(table, Encoded):
+            faults += _form(file, case.plan, table)
+    return judged("values", faults, "Every value is one of its column's declared values.")
+
+
+def _form(file: Path, plan: Plan, table: Encoded) -> list[str]:
+    """What is wrong with the order and the types of the columns."""
+    one = {name: codes[:1] for name, codes in table.codes.items()}
+    right = decode(plan.schema, one, None if table.passed is None else table.passed[:1]).schema
+    parquet = file.suffix == ".parquet"
+    found = pl.read_parquet_schema(file) if parquet else _header(file)
+    if list(found) != list(right):
+        return [f"{file.name}: the columns are not in the order of the plan."]
+    randomised = {attribute.name for attribute in plan.schema.randomised}
+    wrong = [name for name in right if parquet and name in randomised and found[name] != right[name]]
+    return [f"{file.name}: column '{name}' is not of the type that is released." for name in wrong]
+
+
+def _header(file: Path) -> dict[str, Any]:
+    return dict(pl.scan_csv(file, infer_schema=False, n_rows=1).collect_schema())
+
+
+def rows(case: Case) -> Check:
+    """There are as many rows as the certificate says."""
+    stated = case.rows
+    if stated is None:
+        return unchecked("rows", "The certificate does not say how many there are.")
+    read = {name: table.rows for name, table in case.tables.items() if isinstance(table, Encoded)}
+    if not read:
+        return unchecked("rows", UNREADABLE)
+    faults = [f"{name}: {n:,} rows, but the certificate is for {stated:,}." for name, n in read.items() if n != stated]
+    return judged("rows", faults, f"There are {stated:,} rows, as the certificate says.")
+
+
+def combinations(case: Case) -> Check:
+    """No row has a combination of values that the plan forbids."""
+    name = "combinations"
+    if case.plan is None or case.table is None:
+        return unchecked(name, UNREADABLE)
+    ruled = [unit for unit in case.plan.units if unit.forbid]
+    faults = []
+    for unit in ruled:
+        try:
+            unit.join([case.table.codes[attribute] for attribute in unit.attributes])
+        except DataError:
+            faults.append(f"Rows hold combinations of {', '.join(unit.attributes)} that the plan forbids.")
+    return judged(name, faults, "No row has a forbidden combination." if ruled else "The plan forbids none.")
+
+
+def order(case: Case, progress: Progress) -> Check:
+    """Nothing in the order of the rows speaks against a shuffle."""
+    if case.plan is None or case.table is None:
+        return unchecked("order", UNREADABLE)
+    columns: dict[str, NDArray[Any]] = dict(case.table.codes)
+    if case.table.passed is not None:
+        columns |= {column.name: _ranks(column) for column in case.table.passed}
+    return weighed(
+        "order",
+        order_evidence(columns, progress),
+        "The order of the rows looks as after a shuffle.",
+        "The rows are not in random order",
+    )
+
+
+def _ranks(column: pl.Series) -> NDArray[Any]:
+    """Whole numbers in the order of the values; missing ones come first."""
+    values = column if column.dtype.is_numeric() or column.dtype.is_temporal() else column.cast(pl.String)
+    return np.asarray(values.rank("dense").fill_null(0).to_numpy(), np.int64)
+
+
+def tables(case: Case, progress: Progress, *, sound: bool) -> Check:
+    """The released tables are such as the plan can produce; ``sound`` says that every row is one of its rows."""
+    if case.plan is None or case.table is None or not sound:
+        return unchecked("tables", UNREADABLE)
+    found = table_evidence(case.plan.blocks, case.table.codes, progress)
+    return weighed(
+        "tables",
+        found,
+        f"{len(found.tests):,} tables are such as the plan can produce.",
+        "Tables are such as the plan cannot produce",
+    )

@@ -1,0 +1,139 @@
+"""Verification of what is not a whole folder, of other versions, and of damage of every kind."""
+
+import json
+import shutil
+
+import numpy as np
+import polars as pl
+import pytest
+from plans import schema_of
+from tampering import cover_up, edit, forged, rehash
+
+import pkanon as pk
+
+PEOPLE = pl.DataFrame({"a0": [1, 2] * 60, "a1": [1, 2, 3] * 40})
+PLAN = pk.plan(schema_of((2, 3)), records=120, k=2)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    pk.release(PEOPLE, PLAN).save(tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_a_release_in_memory():
+    release = pk.release(PEOPLE, PLAN)
+    found = release.verify()
+    assert found.ok
+    assert found == pk.verify(release)
+    assert {check.name for check in found if check.verdict == "not checked"} == {
+        "files", "hashes", "data package", "README.txt", "copies", "signature",
+    }  # fmt: skip
+    assert repr(found) == "<Verification of The release: ok>"
+    assert repr(found["rows"]) == "<Check rows: kept>"
+    assert str(found).endswith("The release: nothing is broken (11 checks kept, 6 not made).")
+
+
+def test_a_seeded_release_claims_nothing_and_is_kept(tmp_path):
+    pk.release(PEOPLE, PLAN, randomness=pk.Seeded(3)).save(tmp_path / "out")
+    found = pk.verify(tmp_path / "out")
+    assert found.ok
+    assert found["claims"].sentence == "It claims nothing, and says why."
+    edit(tmp_path / "out", "certificate.json", lambda c: c.update(void=[]))
+    cover_up(tmp_path / "out")
+    assert "claims" in pk.verify(tmp_path / "out").broken
+
+
+def test_a_void_release_must_say_why(tmp_path):
+    schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute("town", role="pass")])
+    people = pl.DataFrame({"sex": ["F", "M"] * 50, "town": ["Graz", "Linz"] * 50})
+    pk.release(people, pk.plan(schema, records=100, k=2), allow_pass=True).save(tmp_path / "out", format="both")
+    assert pk.verify(tmp_path / "out").ok
+    edit(tmp_path / "out", "certificate.json", lambda c: c.update(without_passed={"k": "50", "epsilon": "0.1"}))
+    cover_up(tmp_path / "out")
+    assert pk.verify(tmp_path / "out").broken == ("claims",)
+
+
+def test_a_passed_column_that_differs_between_the_files(tmp_path):
+    schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute("town", role="pass")])
+    people = pl.DataFrame({"sex": ["F", "M"] * 50, "town": ["Graz", None] * 50})
+    pk.release(people, pk.plan(schema, records=100, k=2), allow_pass=True).save(tmp_path / "out", format="both")
+    assert pk.verify(tmp_path / "out").ok
+    text = (tmp_path / "out" / "data.csv").read_text()
+    (tmp_path / "out" / "data.csv").write_text(text.replace("Graz", "Wien", 1))
+    rehash(tmp_path / "out")
+    assert pk.verify(tmp_path / "out").broken == ("copies",)
+
+
+def test_a_sorted_passed_column_gives_the_order_away():
+    schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute("day", role="pass", type="date")])
+    plan = pk.plan(schema, records=60, k=2)
+    days = pl.DataFrame({"day": pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 2, 29), eager=True)})
+    codes = {"sex": np.tile(np.array([0, 1], np.uint8), 30)}
+    assert "order" in forged(plan, codes, days).verify().broken
+    assert "day" in forged(plan, codes, days).verify()["order"].sentence
+
+
+def test_sentences_of_another_version_are_not_judged(folder):
+    def change(certificate):
+        certificate.update(software="pkanon 0.0.9", outside=["It was worded otherwise then."])
+
+    edit(folder, "certificate.json", change)
+    cover_up(folder)
+    found = pk.verify(folder)
+    assert found.ok
+    assert found["sentences"].verdict == "not checked"
+    edit(folder, "certificate.json", lambda certificate: certificate["claims"].update(k="9"))
+    cover_up(folder)
+    assert pk.verify(folder).broken == ("claims",)
+
+
+def test_strange_files_are_mentioned(folder):
+    (folder / "notes.txt").write_text("hello")
+    (folder / "report.html").write_text("<html>")
+    found = pk.verify(folder)
+    assert found.ok
+    assert found["files"].sentence.endswith("Also there, and not part of the release: notes.txt.")
+
+
+def test_an_interrupted_folder(folder):
+    shutil.move(folder, folder.parent / ".out.1234.incomplete")
+    assert pk.verify(folder.parent / ".out.1234.incomplete").broken == ("files",)
+
+
+def test_a_parquet_file_with_an_edited_certificate(folder, tmp_path):
+    edit(folder, "certificate.json", lambda certificate: certificate["claims"].update(k="9"))
+    cover_up(folder)
+    shutil.copy(folder / "data.parquet", tmp_path / "rows.parquet")
+    assert pk.verify(tmp_path / "rows.parquet").broken == ("claims",)
+
+
+@pytest.mark.parametrize("name", ["datapackage.json", "plan.json", "certificate.json"])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[1]", b"{}", b"null", b'{"a":' * 5000, b'{"format": []}'])
+def test_no_damage_of_a_file_is_too_strange(folder, name, content):
+    (folder / name).write_bytes(content)
+    found = pk.verify(folder)
+    assert not found.ok
+    assert set(found.broken) & {"format", "data package"}
+
+
+def _strange(value, number):
+    """The value with one of its entries replaced by something strange."""
+    if not isinstance(value, (dict, list)) or not value:
+        return [None, 7, "?", [], {}][number % 5]
+    keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+    key = keys[number % len(keys)]
+    value[key] = _strange(value[key], number // len(keys))
+    return value
+
+
+@pytest.mark.parametrize("name", ["datapackage.json", "plan.json", "certificate.json"])
+def test_no_damage_of_an_entry_is_too_strange(folder, name):
+    """Entries of the wrong kind at 20 places of each file: always a verdict, never an error, never overlooked."""
+    original = (folder / name).read_text()
+    for number in range(0, 200, 10):
+        damaged = _strange(json.loads(original), number + number // 10)
+        if damaged == json.loads(original):
+            continue
+        (folder / name).write_text(json.dumps(damaged, indent=1, ensure_ascii=False) + "\n")
+        assert not pk.verify(folder).ok, number
