@@ -21,6 +21,7 @@ NAVIGATION = {
         "custodian/schema",
         "custodian/plan",
         "custodian/release",
+        "custodian/verify",
         "custodian/report",
         "custodian/guarantee",
         "custodian/limits",
