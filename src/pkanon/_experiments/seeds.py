@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from .._errors import InputError
-from .._plan import Plan
-from .._sample import Keystream, Seeded, randomise
-from .._schema import Codes
+from .._sample import Seeded
 
 
 def seeded(*entropy: int) -> Seeded:
     """The randomness of one release; different numbers give different randomness."""
     return Seeded(int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]))
-
-
-def randomised(plan: Plan, codes: Mapping[str, Codes], randomness: Seeded) -> dict[str, Codes]:
-    """The rows of a seeded release in the order of the table."""
-    columns = [unit.join([codes[name] for name in unit.attributes]) for unit in plan.units]
-    out = [np.empty_like(column) for column in columns]
-    randomise(plan.blocks, columns, Keystream(randomness.key()), out=out)
-    return {
-        name: part for unit, column in zip(plan.units, out) for name, part in zip(unit.attributes, unit.split(column))
-    }
 
 
 def check_seed(seed: object) -> None:

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 import pkanon as pk
-from pkanon._experiments.comparison.combinations import Combinations
+from pkanon._audit.attacks.combinations import Combinations
+from pkanon._audit.attacks.linkage import Linkage, agreement_chances
 from pkanon._experiments.comparison.findings import findings
-from pkanon._experiments.comparison.linkage import Linkage, agreement_chances
 from pkanon._experiments.comparison.mondrian import mondrian
 
 ROWS = 3_000
@@ -149,8 +149,8 @@ class TestNumbers:
         assert pk.experiments.compare(people.head(300), bundled, **how).to_polars().equals(plain.to_polars())
 
     def test_too_many_combinations_for_the_adversaries(self, people, schema, monkeypatch):
-        monkeypatch.setattr("pkanon._experiments.comparison.linkage.MOST_STEPS", 1)
-        monkeypatch.setattr("pkanon._experiments.comparison.combinations.MOST_DENSE", 1)
+        monkeypatch.setattr("pkanon._audit.attacks.linkage.MOST_STEPS", 1)
+        monkeypatch.setattr("pkanon._audit.attacks.combinations.MOST_DENSE", 1)
         assert not Linkage.fits((2, 2))
         found = pk.experiments.compare(people.head(300), schema, ks=[2], queries=20, releases=1)
         measures = found.to_polars().drop_nulls("k")

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pkanon as pk
-from pkanon._experiments.comparison.bayes import NaiveBayes
-from pkanon._experiments.comparison.combinations import Combinations, tally
+from pkanon._audit.attacks.bayes import NaiveBayes
+from pkanon._audit.attacks.combinations import Combinations, tally
+from pkanon._audit.attacks.inference import Inference
+from pkanon._audit.attacks.linkage import Linkage
+from pkanon._audit.attacks.rows import Rows
 from pkanon._experiments.comparison.downstream import classify
 from pkanon._experiments.comparison.generalised import Generalised
-from pkanon._experiments.comparison.inference import Inference
-from pkanon._experiments.comparison.linkage import Linkage
 from pkanon._experiments.comparison.measure import DESIGNS, METHODS, Bench
 from pkanon._experiments.comparison.mondrian import mondrian
 from pkanon._experiments.comparison.people import People
-from pkanon._experiments.comparison.randomised import Rows
 from pkanon._experiments.seeds import seeded
 
 SIZES = (2, 4, 3)

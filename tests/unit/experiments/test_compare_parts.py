@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from scipy.stats.contingency import association
 
 import pkanon as pk
-from pkanon._experiments.comparison.bayes import NaiveBayes, normalised, share_right
-from pkanon._experiments.comparison.combinations import Combinations, Dense, tally
+from pkanon._audit.attacks.bayes import NaiveBayes, normalised, share_right
+from pkanon._audit.attacks.combinations import Combinations, Dense, tally
+from pkanon._audit.attacks.inference import Inference
+from pkanon._audit.attacks.linkage import Linkage, agreement_chances, strongest
+from pkanon._audit.attacks.rows import Rows
 from pkanon._experiments.comparison.downstream import classify, cramers_v
 from pkanon._experiments.comparison.generalised import Generalised
-from pkanon._experiments.comparison.inference import Inference
-from pkanon._experiments.comparison.linkage import Linkage, agreement_chances, strongest
 from pkanon._experiments.comparison.mondrian import mondrian
 from pkanon._experiments.comparison.queries import Query, answers, query_errors, random_queries
-from pkanon._experiments.comparison.randomised import Rows
 
 SIZES = (2, 4, 3)
 

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import pkanon as pk
+from pkanon._audit import randomised
 from pkanon._experiments.census import RAW, RAW_COLUMNS, RECODED, read_census
 from pkanon._experiments.paper.measure import PRECISION, estimates, points, times
 from pkanon._experiments.paper.statements import number, statements
-from pkanon._experiments.seeds import randomised
 
 ROWS = 24_583
 FILES = {"points.csv", "index.html", *(f"figure{i}.{ending}" for i in (1, 2, 3) for ending in ("png", "svg"))}

@@ -2,11 +2,9 @@
 
 Pk-anonymity of a generalised table is its k-anonymity, so the two can be compared at the same k (docs/why/theory.md 2).
 
-people.py       the table, as codes;  combinations.py  its combinations of codes, with their counts
+people.py       the table, as codes
 mondrian.py     strict multidimensional Mondrian;  generalised.py  what it publishes, and tables read from that
-randomised.py   randomised rows, and tables reconstructed from them
-queries.py      random counting queries;  bayes.py  naive Bayes from tables;  downstream.py  correlations, a classifier
-linkage.py      whose row is it?  inference.py  what is the person's value?
+queries.py      random counting queries;  downstream.py  correlations, a classifier
 measure.py      all measures for all ways of publishing
 findings.py     who wins where;  page.py  one HTML page;  result.py  the result and its folder
 """

@@ -6,8 +6,7 @@ import itertools
 
 import numpy as np
 
-from .bayes import NaiveBayes, normalised, share_right
-from .combinations import Combinations, Counts, Readable
+from ..._audit import Combinations, Counts, NaiveBayes, Readable, normalised, share_right
 
 
 def cramers_v(table: Counts) -> float:

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from ..._audit import anonymity
-from .combinations import Combinations, Counts, Places, Whole
+from ..._audit import Combinations, Counts, Places, Whole, anonymity
 from .mondrian import mondrian
 
 

@@ -30,18 +30,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ..._audit import Combinations, Counts, Inference, Linkage, Places, Readable, Rows, Whole
 from ..._design import plan
 from ..._errors import PlanError
 from ..._progress import Progress, within
 from ..seeds import seeded
-from .combinations import Combinations, Counts, Places, Readable, Whole
 from .downstream import classify, correlation_error
 from .generalised import Generalised
-from .inference import Inference
-from .linkage import Linkage
 from .people import People
 from .queries import Query, answers, query_errors, random_queries
-from .randomised import Rows
 
 DESIGNS = ("equal-rho", "optimal")
 METHODS = ("inverse", "simplex")

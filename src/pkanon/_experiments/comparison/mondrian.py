@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .combinations import Combinations, Whole
+from ..._audit import Combinations, Whole
 
 
 def mondrian(cells: Combinations, k: int) -> Whole:

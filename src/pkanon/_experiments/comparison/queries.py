@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .combinations import Counts, Places, Readable
+from ..._audit import Counts, Places, Readable
 
 MOST_ATTRIBUTES = 4
 SEEN = 0.001

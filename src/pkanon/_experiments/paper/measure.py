@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ..._audit import randomised
 from ..._blocks import Counts
 from ..._design import plan
 from ..._estimate import METHODS, Reconstruction, tabulate
@@ -33,7 +34,7 @@ from ..._plan import Plan
 from ..._progress import Progress, quiet, within
 from ..._schema import Codes, Schema
 from ..census import Census
-from ..seeds import randomised, seeded
+from ..seeds import seeded
 
 EXPERIMENTS = ("records", "attributes", "k")
 DESIGNS = ("equal-rho", "optimal")

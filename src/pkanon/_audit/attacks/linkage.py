@@ -27,7 +27,7 @@ from ..._estimate import Channel
 from ..._plan import Plan
 from ..._schema import Codes
 from .combinations import Combinations, Counts, Whole
-from .randomised import Rows
+from .rows import Rows
 
 MOST_STEPS = 2**29
 """Cells of the full table times sets of attributes; about ten seconds for each release."""

@@ -6,16 +6,15 @@ experiment must know whose row an adversary picked; the adversary does not know 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..._estimate import Channel, nearest
 from ..._plan import Plan
-from ..._sample import Seeded
+from ..._sample import Keystream, Randomness, randomise
 from ..._schema import Codes
-from ..seeds import randomised
 from .combinations import Combinations, Counts, Dense, Places, tally
 
 
@@ -29,7 +28,7 @@ class Rows:
     _inverses: dict[Places, Counts] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, plan: Plan, columns: Sequence[Codes], randomness: Seeded) -> Rows:
+    def of(cls, plan: Plan, columns: Sequence[Codes], randomness: Randomness) -> Rows:
         """Randomise people; ``columns`` are in the order of the plan's schema."""
         attributes = plan.schema.randomised
         made = randomised(plan, {a.name: column for a, column in zip(attributes, columns)}, randomness)
@@ -62,3 +61,13 @@ class Reconstructed:
         if self.method == "inverse":
             return counts
         return nearest(counts, float(len(self.rows.columns[0])), np.ones(counts.shape, bool))
+
+
+def randomised(plan: Plan, codes: Mapping[str, Codes], randomness: Randomness) -> dict[str, Codes]:
+    """Rows as a release would have them, made by its own sampler, but in the order of the table."""
+    columns = [unit.join([codes[name] for name in unit.attributes]) for unit in plan.units]
+    out = [np.empty_like(column) for column in columns]
+    randomise(plan.blocks, columns, Keystream(randomness.key()), out=out)
+    return {
+        name: part for unit, column in zip(plan.units, out) for name, part in zip(unit.attributes, unit.split(column))
+    }

@@ -20,14 +20,21 @@ All people of the table are attacked. Of equally good guesses one is taken at ra
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
 from .bayes import NaiveBayes, share_right
 from .combinations import Combinations, Counts, Readable, Whole
-from .generalised import Generalised
 from .linkage import Linkage
-from .randomised import Rows
+from .rows import Rows
+
+
+class Boxes(Readable, Protocol):
+    """A generalised table: groups of people, each published as a box of values."""
+
+    def covered(self) -> Counts:
+        """How many boxes hold each cell of the full table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +95,7 @@ class Inference:
             for guess in (bayes, replace(bayes, given={}))
         ]
 
-    def from_generalised(self, published: Generalised) -> dict[str, float]:
+    def from_generalised(self, published: Boxes) -> dict[str, float]:
         """The share guessed right from boxes; and the share of people for whom they leave one value only."""
         spoken = self._by_value(published.table(tuple(range(len(self.people.sizes)))))
         return {
