@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import experiments as experiments
     from ._audit import Account as Account
+    from ._audit import Anonymity as Anonymity
     from ._audit import Audit as Audit
     from ._audit import Check as Check
     from ._audit import Ledger as Ledger
     from ._audit import Reservation as Reservation
     from ._audit import Verification as Verification
     from ._audit import anonymity as anonymity
+    from ._audit import anonymity_of as anonymity_of
     from ._audit import audit as audit
     from ._audit import verify as verify
     from ._blocks import Agreement as Agreement
@@ -94,6 +96,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Account": "_audit",
     "Agreement": "_blocks",
+    "Anonymity": "_audit",
     "Answer": "_results",
     "Association": "_results",
     "Attribute": "_schema",
@@ -140,6 +143,7 @@ _HOMES = {
     "Verification": "_audit",
     "anonymity": "_audit",
     "audit": "_audit",
+    "anonymity_of": "_audit",
     "check": "_release",
     "compose": "_plan",
     "demo_schema": "_demo",

@@ -36,3 +36,21 @@ def test_json(place):
         "rows_in_smallest_groups": 4,
         "rows": 7,
     }
+
+
+def test_rows_that_fall_short_and_sensitive_columns(place):
+    place.write("table.csv", "a,b,s\n1,2,x\n1,2,y\n3,4,x\n3,4,x\n5,6,x\n5,6,y\n5,6,z\n")
+    code, out, err = place.run("anonymity", "table.csv", "a", "b", "--k", "3", "--sensitive", "s")
+    assert (code, err) == (0, "")
+    assert "Short of k = 3: 4 of the 7 rows (57.1%)." in out
+    (line,) = (line for line in out.splitlines() if line.startswith("  s "))
+    assert line.split() == ["s", "1", "1", "0.4286", "1"]  # the class of x alone; 4 of 7 are x
+    document = json.loads(place.run("anonymity", "table.csv", "a", "b", "--k", "3", "--sensitive", "s", "--json")[1])
+    assert (document["asked"], document["rows_short_of_it"]) == (3, 4)
+    assert document["sensitive"][0]["distinct_l"] == 1
+
+
+def test_a_column_is_known_or_sensitive(place):
+    code, out, err = place.run("anonymity", "people.csv", "sex", "--sensitive", "sex")
+    assert (code, out) == (2, "")
+    assert "known and as sensitive" in err

@@ -57,7 +57,6 @@ NEIGHBOURS = {
         "_frames",
         "_release",
         "_results",
-        "_audit",
     },  # all by its one private door
     "__main__": {"_cli"},
 }

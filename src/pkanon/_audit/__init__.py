@@ -1,7 +1,7 @@
 """What a table or a release really gives away, and whether a release is what it says.
 
 attacks/       adversaries: which row is a person's, what is her value
-classical.py   the classical k-anonymity of a table, and how many rows are in its smallest groups
+classical.py   classical anonymity of a table: k, l-diversity, t-closeness, (alpha, k)-anonymity
 differential/  is the pipeline as private as its plan says?
 ledger/        what releases of the same people have spent, and the limit that stops the next one
 verification/  is a release what it says?
@@ -21,13 +21,14 @@ from .attacks import (
     randomised,
     share_right,
 )
-from .classical import Groups, anonymity, groups
+from .classical import Anonymity, Groups, anonymity, anonymity_of, groups
 from .differential import Audit, audit
 from .ledger import Account, Ledger, Reservation
 from .verification import Check, Verification, verify
 
 __all__ = [
     "Account",
+    "Anonymity",
     "Audit",
     "Check",
     "Combinations",
@@ -44,6 +45,7 @@ __all__ = [
     "Verification",
     "Whole",
     "anonymity",
+    "anonymity_of",
     "audit",
     "groups",
     "normalised",

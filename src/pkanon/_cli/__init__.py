@@ -51,7 +51,7 @@ GROUPS = {
     },
     "Try and compare": {
         "demo": "Release the embedded table and estimate a table from it.",
-        "anonymity": "The classical k-anonymity of a table.",
+        "anonymity": "The classical anonymity of a table: k, l, t, alpha.",
         "reproduce": "Run the experiments of the paper again.",
         "compare": "Compare randomisation with k-anonymisation at the same k.",
         "completion": "The shell completion script.",

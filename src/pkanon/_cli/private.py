@@ -5,13 +5,7 @@ Everything is imported inside a function, so that ``pkanon --help`` loads neithe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 import pkanon as pk
-
-if TYPE_CHECKING:
-    from .._audit import Groups
 
 
 def designs() -> list[str]:
@@ -40,13 +34,6 @@ def count_rows(table: str, text: pk.TextFormat) -> int:
     from .._frames import count_rows
 
     return count_rows(table, text=text)
-
-
-def groups(table: str, columns: Sequence[str], text: pk.TextFormat) -> Groups:
-    """The smallest groups of rows that agree in all columns."""
-    from .._audit import groups
-
-    return groups(table, columns, text=text)
 
 
 def check_free(folder: str) -> None:

@@ -11,9 +11,11 @@ from .border import guarded
 from .draft import Draft, draft_schema
 from .read import (
     NO_ROWS,
+    CodedTable,
     Encoded,
     Kind,
     TextFormat,
+    coded_tables,
     column_as_weights,
     count_rows,
     encode,
@@ -24,11 +26,13 @@ from .write import as_kind, decode, decode_attributes, wide_types, write_csv, wr
 
 __all__ = [
     "NO_ROWS",
+    "CodedTable",
     "Draft",
     "Encoded",
     "Kind",
     "TextFormat",
     "as_kind",
+    "coded_tables",
     "column_as_weights",
     "count_rows",
     "decode",

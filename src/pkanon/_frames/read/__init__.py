@@ -9,10 +9,12 @@ numbering.py  numbers, dates, truth values to codes;  texts.py  texts to codes; 
 columns.py    the handling of a column by its role
 encode.py     the whole way, for a private table and for a released one
 groups.py     how many rows there are, and how many of them are equal
+coded.py      columns as numbers without a schema
 weights.py    a passed column as survey weights
 """
 
 from .check import are_names, check_header
+from .coded import CodedTable, coded_tables
 from .convert import conversion
 from .encode import NO_ROWS, Encoded, encode, encode_released
 from .groups import count_rows, group_sizes
@@ -24,6 +26,7 @@ from .weights import column_as_weights
 __all__ = [
     "NO_ROWS",
     "PLAIN",
+    "CodedTable",
     "Encoded",
     "Kind",
     "Source",
@@ -31,6 +34,7 @@ __all__ = [
     "are_names",
     "as_number",
     "check_header",
+    "coded_tables",
     "column_as_weights",
     "conversion",
     "count_rows",
