@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from ._frames import Draft as Draft
     from ._frames import TextFormat as TextFormat
     from ._frames import draft_schema as draft_schema
+    from ._plan import Breach as Breach
     from ._plan import Central as Central
     from ._plan import Composition as Composition
     from ._plan import CountNoise as CountNoise
@@ -101,6 +102,7 @@ _HOMES = {
     "Association": "_results",
     "Attribute": "_schema",
     "Audit": "_audit",
+    "Breach": "_plan",
     "Bundle": "_schema",
     "Central": "_plan",
     "Certificate": "_release",

@@ -118,3 +118,17 @@ def test_a_hidden_count_is_said(place):
 )
 def test_what_cannot_be_explained(place, arguments, words):
     assert words in refused(place, *arguments)
+
+
+def test_how_far_a_belief_can_move(place):
+    out, _ = explained(place, "plan.json", "--breach", "0.05")
+    found = pk.read_plan("plan.json").breach(0.05)
+    assert "\nWhat one record could tell\n" in out
+    for sentence in found.sentences:
+        assert f"\n  {sentence}\n" in out
+    document = json.loads(explained(place, "plan.json", "--breach", "0.05", "--json")[0])
+    assert document["plan"]["breach"]["posterior_above"] == found.posterior_above
+    assert "What one record could tell" not in explained(place, "plan.json")[0]
+    assert "prior = 1.5" in refused(place, "plan.json", "--breach", "1.5")
+    assert place.release()[0] == 0
+    assert "\nWhat one record could tell\n" in explained(place, "out", "--breach", "0.05")[0]

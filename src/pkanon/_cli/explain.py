@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -18,8 +19,15 @@ from .reading import is_table, read_plan
 @click.command()
 @click.argument("file", metavar="PLAN.json|RELEASE", type=click.Path())
 @table_option
+@click.option(
+    "--breach",
+    "prior",
+    type=float,
+    metavar="PRIOR",
+    help="Also say how far a record can move a belief of this strength about the person it is known to come from.",
+)
 @json_option
-def command(file: str, tables: list[tuple[str, ...]], as_json: bool) -> None:
+def command(file: str, tables: list[tuple[str, ...]], prior: float | None, as_json: bool) -> None:
     """Explain what a plan, or a release (a folder or its Parquet file), does and promises.
 
     Prints k, epsilon, the retention probabilities and the predicted errors of some cross-tabulations.
@@ -27,6 +35,7 @@ def command(file: str, tables: list[tuple[str, ...]], as_json: bool) -> None:
     \b
     Examples: pkanon explain plan.json
               pkanon explain out --table sex,age
+              pkanon explain plan.json --breach 0.05
     """
     if is_table(file) and not file.endswith(".parquet"):
         raise pk.InputError(f"{file} is a table; give a plan, or the folder of a release or its Parquet file.")
@@ -39,9 +48,12 @@ def command(file: str, tables: list[tuple[str, ...]], as_json: bool) -> None:
     shown = tables or default_tables(plan, None)
     for table in shown:
         plan.predict(*table)  # an unknown attribute is refused before anything is printed
+    breach = None if prior is None else plan.breach(prior)
     if as_json:
         document = {"plan": {"design": design_of(plan), "records": plan.records} | plan_as_json(plan, shown)}
         document["plan"]["steps"] = plan.steps
+        if breach is not None:
+            document["plan"]["breach"] = asdict(breach)
         if release is not None:  # what is promised is for its certificate to say
             for name in ("k", "epsilon", "epsilon_unbounded", "void"):
                 del document["plan"][name]
@@ -50,6 +62,7 @@ def command(file: str, tables: list[tuple[str, ...]], as_json: bool) -> None:
         return
     if release is None:
         print_plan({design_of(plan): plan}, plan, shown)
+        _print_breach(breach)
         return
     certificate = release.certificate
     say(f"Release of {release.rows:,} rows, made on {certificate.date} with {certificate.software}")
@@ -62,8 +75,14 @@ def command(file: str, tables: list[tuple[str, ...]], as_json: bool) -> None:
     say(f"What the plan says about errors, for {plan.records:,} records")
     say()
     print_designs({design_of(plan): plan}, plan, shown, promises=False)
+    _print_breach(breach)
     for line in release.remarks:
         note(line)
+
+
+def _print_breach(breach: pk.Breach | None) -> None:
+    if breach is not None:
+        _print_section("What one record could tell", breach.sentences)
 
 
 def _print_section(title: str, sentences: list[str] | tuple[str, ...]) -> None:

@@ -7,11 +7,13 @@ predict.py  the error of a cross-tabulation;  readable.py  how tables will read 
 promises.py every sentence of what is promised, assumed, outside and void;  explain.py  what is done
 notebook.py  pieces of HTML for notebooks
 transitions.py  what happens to one answer;  by_hand.py  one column corrected by hand
+breach.py   how far a belief about a person can move, by two older measures
 composition.py  several releases of one table
 """
 
 from . import notebook
 from .asked import Asked, Tables
+from .breach import Breach
 from .by_hand import ByHand, by_hand
 from .central import Central, central_epsilon, checked_delta, default_delta
 from .composition import Composition, compose
@@ -41,6 +43,7 @@ __all__ = [
     "LEVELS",
     "PLAN_FORMAT",
     "Asked",
+    "Breach",
     "ByHand",
     "Central",
     "Channel",

@@ -25,7 +25,9 @@ from .._schema import Attribute, Schema, Unit
 from . import notebook
 from . import privacy as _privacy
 from .asked import Asked
+from .breach import Breach, breach
 from .explain import explain, steps
+from .numbers import Number
 from .predict import Prediction, predict
 from .promises import promises, void_reasons
 from .readable import Readability, readable
@@ -243,6 +245,14 @@ class Plan:
         if void := self.void_reasons:
             raise TargetError(f"The plan promises nothing, so it has no central epsilon. {void[0]}")
         return central(self.blocks, self.records, delta)
+
+    def breach(self, prior: Number, relative: Number = 1) -> Breach:
+        """How far one randomised record can move a belief about the person it is known to come from.
+
+        ``prior`` is the probability beforehand of a property of her record. For single attributes, ``relative`` is the highest
+        ratio of the prior of a set of values to its share of the replacements.
+        """
+        return breach(self, prior, relative)
 
     def explain(self) -> str:
         """What is done and what is promised, in plain sentences."""
