@@ -27,12 +27,13 @@ NAVIGATION = {
         "custodian/limits",
         "custodian/ledger",
         "custodian/audit",
+        "custodian/attack",
         "custodian/law",
     ],
     "For analysts": ["analyst/analysing", "analyst/sql", "analyst/correct-it-yourself"],
     "Reference": ["reference/cli", "reference/python", "reference/files", "reference/conversions"],
     "Why it is true": ["why/theory", "why/optimal", "decisions/index"],
-    "Measured": ["results/compare", "results/trust", "results/reproduce", "results/benchmarks"],
+    "Measured": ["results/compare", "results/trust", "results/attack", "results/reproduce", "results/benchmarks"],
 }
 """Every page but index.md, in the order of the sidebar. Pages in docs/decisions are listed by their own index."""
 

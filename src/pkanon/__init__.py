@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from . import experiments as experiments
     from ._audit import Account as Account
     from ._audit import Anonymity as Anonymity
+    from ._audit import Attack as Attack
     from ._audit import Audit as Audit
     from ._audit import Check as Check
     from ._audit import Ledger as Ledger
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ._audit import Verification as Verification
     from ._audit import anonymity as anonymity
     from ._audit import anonymity_of as anonymity_of
+    from ._audit import attack as attack
     from ._audit import audit as audit
     from ._audit import verify as verify
     from ._blocks import Agreement as Agreement
@@ -100,6 +102,7 @@ _HOMES = {
     "Anonymity": "_audit",
     "Answer": "_results",
     "Association": "_results",
+    "Attack": "_audit",
     "Attribute": "_schema",
     "Audit": "_audit",
     "Breach": "_plan",
@@ -146,6 +149,7 @@ _HOMES = {
     "anonymity": "_audit",
     "audit": "_audit",
     "anonymity_of": "_audit",
+    "attack": "_audit",
     "check": "_release",
     "compose": "_plan",
     "demo_schema": "_demo",

@@ -55,6 +55,7 @@ SHOWN = {
     "report": (["out", "-o", "report.html"], "charting"),
     "audit": (["plan.json", "--runs", "100", "--rows", "1000"], "small tables"),
     "verify": (["out"], "tables"),
+    "attack": (["people.csv", "out", "--rehearsals", "1"], "rehearsing"),
     "sign": (["out", "--key", "key.pem"], "signing"),
 }
 NOTHING_TO_WAIT_FOR = {"completion", "ledger"}

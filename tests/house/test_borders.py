@@ -37,7 +37,7 @@ NEIGHBOURS = {
     },
     "_audit": {
         *("_errors", "_files", "_schema", "_blocks", "_plan", "_sample", "_estimate", "_frames", "_release"),
-        "_progress",
+        *("_results", "_progress"),
     },
     "_report": {
         *("_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_frames", "_release", "_results"),
@@ -75,7 +75,7 @@ THIRD_PARTIES = {
     "_results": {"numpy", "polars", "pandas", "pyarrow", "xarray", "altair", "vl_convert", "sqlglot"},
     "_release": {"numpy", "polars", "cryptography"},
     "_report": {"numpy"},
-    "_audit": {"numpy", "scipy", "polars"},
+    "_audit": {"numpy", "scipy", "polars", "altair"},
     "_demo": {"numpy", "polars"},
     "_experiments": {"numpy", "polars", "altair"},
     "_cli": {"click", "rich"},

@@ -4,10 +4,12 @@ attacks/       adversaries: which row is a person's, what is her value
 classical.py   classical anonymity of a table: k, l-diversity, t-closeness, (alpha, k)-anonymity
 differential/  is the pipeline as private as its plan says?
 ledger/        what releases of the same people have spent, and the limit that stops the next one
+resemblance.py  unique, equal and nearest rows of a private and a published table
 verification/  is a release what it says?
 """
 
 from .attacks import (
+    Attack,
     Combinations,
     Counts,
     Inference,
@@ -17,6 +19,7 @@ from .attacks import (
     Readable,
     Rows,
     Whole,
+    attack,
     normalised,
     randomised,
     share_right,
@@ -29,6 +32,7 @@ from .verification import Check, Verification, verify
 __all__ = [
     "Account",
     "Anonymity",
+    "Attack",
     "Audit",
     "Check",
     "Combinations",
@@ -46,6 +50,7 @@ __all__ = [
     "Whole",
     "anonymity",
     "anonymity_of",
+    "attack",
     "audit",
     "groups",
     "normalised",

@@ -48,6 +48,7 @@ GROUPS = {
         "sign": "Sign a release folder.",
         "audit": "Run the pipeline many times against its claim.",
         "verify": "Check all that a release says of itself.",
+        "attack": "Attack a release with the private table in hand.",
     },
     "Try and compare": {
         "demo": "Release the embedded table and estimate a table from it.",

@@ -9,7 +9,7 @@ signature.py    who vouches for it
 
 from .certificate import FORMAT as CERTIFICATE_FORMAT
 from .certificate import Certificate, central_of, data_digest
-from .folder import CERTIFICATE_KEY, FORMATS, PLAN_KEY, README, datapackage
+from .folder import CERTIFICATE_KEY, FORMATS, PLAN_KEY, README, carries_plan, datapackage
 from .pipeline import check, release
 from .readme import readme
 from .released import Release, open_release
@@ -23,6 +23,7 @@ __all__ = [
     "README",
     "Certificate",
     "Release",
+    "carries_plan",
     "central_of",
     "check",
     "data_digest",

@@ -181,6 +181,13 @@ def _open_folder(folder: Path) -> tuple[Path, Plan, Certificate]:
     return data, plan, parse_certificate(certificate, plan)
 
 
+def carries_plan(file: Path) -> bool:
+    """Whether a file is the Parquet file of a release, with its plan inside."""
+    with suppress(pl.exceptions.PolarsError, OSError):
+        return file.suffix == ".parquet" and PLAN_KEY in pl.read_parquet_metadata(file)
+    return False
+
+
 def _open_parquet(file: Path) -> tuple[Path, Plan, Certificate]:
     metadata: dict[str, str] = {}
     with suppress(pl.exceptions.PolarsError, OSError):

@@ -9,7 +9,7 @@ sql/         queries;  charts/  pictures (loaded when the first one is drawn: al
 """
 
 from .association import Association
-from .chart_data import Grid, Pair, Point
+from .chart_data import Confidence, Grid, Pair, Point
 from .costs import Tradeoff, tradeoff
 from .estimate import Estimate
 from .overview import Correlations, Description, correlate, describe
@@ -19,6 +19,7 @@ from .tabular import Tabular, json_rows
 __all__ = [
     "Answer",
     "Association",
+    "Confidence",
     "Correlations",
     "Description",
     "Estimate",

@@ -62,6 +62,17 @@ class Point:
     standard_error: float
 
 
+@dataclass(frozen=True)
+class Confidence:
+    """Guesses of an adversary: her mean confidence, the share that was right, between which limits, and how many they are."""
+
+    stated: float
+    hit_rate: float
+    low: float
+    high: float
+    guesses: int
+
+
 def label_texts(labels: Sequence[Any]) -> tuple[str, ...]:
     """The labels of an axis as texts: a word for the missing value, and another one if that word is itself a label."""
     texts = [None if label is None else _text(label) for label in labels]

@@ -24,7 +24,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .bayes import NaiveBayes, share_right
+from .bayes import NaiveBayes, normalised, share_right
 from .combinations import Combinations, Counts, Readable, Whole
 from .linkage import Linkage
 from .rows import Rows
@@ -55,13 +55,8 @@ class Inference:
 
     def others(self) -> dict[str, float]:
         """The share guessed right from everybody else's data; and the share of people with the target of all their likes."""
-        known, where = self.people.without(self.target)
-        groups = np.zeros((len(known.counts), self.people.sizes[self.target]))
-        np.add.at(groups, (where, self.values), self.people.counts)
-        own = np.arange(len(where)), self.values
-        alike = groups[where]
-        alike[own] -= 1
-        bayes = self._bayes_of_others()
+        alike, bayes = self._alike(), self._bayes_of_others()
+        own = np.arange(len(alike)), self.values
         alone = alike.sum(axis=1) == 0
         agreed = ((alike > 0).sum(axis=1) == 1) & (alike[own] > 0)
         return {
@@ -71,6 +66,24 @@ class Inference:
             ),
             "certain": float((agreed * self.people.counts).sum() / self.people.people),
         }
+
+    def belief(self) -> Counts:
+        """What everybody else's data say about a person's value: a row of probabilities for each cell.
+
+        The shares among all others with the same known values, with one person added who is spread as naive Bayes says.
+        """
+        alike = self._alike()
+        added: Counts = np.exp(normalised(self._bayes_of_others()))
+        return np.asarray((alike + added) / (alike.sum(axis=1, keepdims=True) + 1))
+
+    def _alike(self) -> Counts:
+        """How many other people with the same known values have each value, per cell."""
+        known, where = self.people.without(self.target)
+        groups = np.zeros((len(known.counts), self.people.sizes[self.target]))
+        np.add.at(groups, (where, self.values), self.people.counts)
+        alike: Counts = groups[where]
+        alike[np.arange(len(where)), self.values] -= 1
+        return alike
 
     def _bayes_of_others(self) -> Counts:
         """Scores of naive Bayes from all but the person: she is taken out of the counts of her own value."""

@@ -1,6 +1,7 @@
 """Pictures of results. Nothing is estimated here: records with finished numbers come in, charts and files go out.
 
 crosstab.py    a reconstructed table: which kind fits it;  bars.py, heat.py  the kinds
+confidence.py  how sure an adversary is, and how often she is right
 correlation.py how strongly pairs of attributes go together;  tradeoff.py  what privacy costs
 cells.py       the cells of a table as altair needs them;  style.py  axes, legends, headings and colours of all charts
 saving.py      a chart as a PNG, SVG, HTML or JSON file
@@ -15,6 +16,7 @@ try:
 except ImportError:
     raise missing_package("Charts need the package altair", "charts") from None
 
+from .confidence import confidence_chart
 from .correlation import correlation_chart
 from .crosstab import crosstab_chart
 from .saving import check_chart_file, save_chart
@@ -26,6 +28,7 @@ __all__ = [
     "PALE_INK",
     "axis",
     "check_chart_file",
+    "confidence_chart",
     "correlation_chart",
     "crosstab_chart",
     "dots",
