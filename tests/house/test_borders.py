@@ -40,7 +40,7 @@ NEIGHBOURS = {
         *("_results", "_progress"),
     },
     "_report": {
-        *("_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_frames", "_release", "_results"),
+        *("_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_frames", "_release", "_results", "_audit"),
         "_progress",
     },
     "_demo": {"_schema", "_frames"},

@@ -29,6 +29,7 @@ NAME = "report.html"
     metavar="TABLE",
     help="The internal edition: also errors against this private table. Not to be published.",
 )
+@click.option("--no-attack", is_flag=True, help="Leave attacks out of the internal edition; they can take minutes.")
 @click.option("--title", metavar="TEXT", help="What the report is called.")
 @click.option("--organisation", metavar="TEXT", help="Who publishes the release.")
 @click.option("--contact", metavar="TEXT", help="Whom to ask.")
@@ -38,6 +39,7 @@ def command(
     release: str,
     output: str | None,
     table: str | None,
+    no_attack: bool,
     title: str | None,
     organisation: str | None,
     contact: str | None,
@@ -63,6 +65,7 @@ def command(
             release,
             path,
             private=table,
+            attack=not no_attack,
             title=title,
             organisation=organisation,
             contact=contact,

@@ -49,9 +49,9 @@ def _opening(plan: Plan, certificate: Certificate) -> Iterator[str]:
         yield from _wrapped("THIS RELEASE CLAIMS NOTHING. Do not publish it as anonymous.")
         yield ""
     yield from _wrapped(
-        f"A table of {certificate.rows:,} row{'s' * (certificate.rows != 1)}. Before it was published, answers in the private "
-        "table were replaced by chance, with the probabilities published in plan.json, and the rows were put in a random "
-        "order."
+        f"A table of {certificate.rows:,} row{'s' * (certificate.rows != 1)}. Before it was published, answers in the "
+        "private table were replaced by chance, with the probabilities published in plan.json, and the rows were put "
+        "in a random order."
     )
     yield ""
     yield from _bullets(

@@ -45,8 +45,8 @@ def _protected(subject: Subject) -> tuple[str, str]:
         f"{certificate.statement[0].partition(':')[0]}.",
         _small(
             f"{certificate.summary}. Answers in {plural(len(subject.names), 'column')} were randomised and the rows "
-            f"shuffled. {subject.as_given.capitalize()} of the rows still have every answer as it was given. Section 1 has "
-            "the promise in full."
+            f"shuffled. {subject.as_given.capitalize()} of the rows still have every answer as it was given. Section "
+            "1 has the promise in full."
         ),
     )
 

@@ -30,8 +30,8 @@ def columns(subject: Subject) -> Html:
     ]
     parts = [
         paragraph(
-            f"The table has {plural(subject.release.rows, 'row')} and {plural(len(released), 'column')}. A released value of a "
-            "randomised column is one of the values listed here, and nothing else."
+            f"The table has {plural(subject.release.rows, 'row')} and {plural(len(released), 'column')}. A released "
+            "value of a randomised column is one of the values listed here, and nothing else."
         ),
         table(["column", "type", "values", "which"], rows, numbers=[2]),
     ]

@@ -46,8 +46,11 @@ def level_bar(counts: Mapping[str, int], title: str) -> Html:
     )
 
 
-def interval_bar(value: float, low: float, high: float, least: float, most: float) -> Html:
-    """A bar from zero to ``value`` and a whisker from ``low`` to ``high``, on an axis from ``least`` to ``most``."""
+def interval_bar(value: float, low: float, high: float, least: float, most: float, line: float | None = None) -> Html:
+    """A bar from zero to ``value`` and a whisker from ``low`` to ``high``, on an axis from ``least`` to ``most``.
+
+    ``line`` is a limit to be drawn across.
+    """
     span = most - least or 1.0
 
     def place(number: float) -> float:
@@ -59,6 +62,8 @@ def interval_bar(value: float, low: float, high: float, least: float, most: floa
         a, b = place(low), place(high)
         parts.append(element("path", d=f"M{a:.2f} 3.5V8.5M{a:.2f} 6H{b:.2f}M{b:.2f} 3.5V8.5", cls="whisker"))
     parts.append(element("line", x1=zero, x2=zero, y1=0, y2=12, cls="zero"))
+    if line is not None:
+        parts.append(element("line", x1=place(line), x2=place(line), y1=0, y2=12, cls="limit"))
     return element("svg", *parts, viewBox="0 0 100 12", preserveAspectRatio="none", aria_hidden="true")
 
 

@@ -14,6 +14,7 @@ from .._files import write_new
 from .._frames import TextFormat, encode
 from .._progress import Progress, quiet
 from .._release import Release, open_release
+from .attacks import attacks
 from .claims import limits, promise
 from .columns import columns, transitions
 from .designs import designs
@@ -78,6 +79,7 @@ def report(
     path: str | Path | None = None,
     *,
     private: object = None,
+    attack: bool = True,
     title: str | None = None,
     organisation: str | None = None,
     contact: str | None = None,
@@ -87,7 +89,7 @@ def report(
     """What a release promises, what it does not, and how to use it: one HTML file, for people.
 
     Without ``private`` it is made from the release alone and can be published with it. With ``private`` it is the internal
-    edition: it adds errors against the truth and other designs, and must not be published.
+    edition: it adds errors against the truth, other designs and attacks, and must not be published.
 
     Parameters
     ----------
@@ -97,6 +99,8 @@ def report(
         The file to write, which must not exist yet; None writes nothing.
     private
         The private table that was released, as in :func:`release`; for the internal edition.
+    attack
+        Whether the internal edition attacks the release too, as :func:`attack` does; that can take minutes.
     title, organisation, contact
         What the report is called, who publishes it, and whom to ask.
     text
@@ -129,7 +133,7 @@ def report(
     )
     sections = _external(subject, progress)
     if private is not None:
-        sections += _internal(subject, private, text or TextFormat(), progress)
+        sections += _internal(subject, private, attack, text or TextFormat(), progress)
     internal = private is not None
     made = Report(page(subject, sections, internal=internal), internal, subject.certificate.claims)
     if path is not None:
@@ -170,9 +174,10 @@ def _external(subject: Subject, progress: Progress) -> list[Section]:
     ]
 
 
-def _internal(subject: Subject, private: object, text: TextFormat, progress: Progress) -> list[Section]:
+def _internal(subject: Subject, private: object, attack: bool, text: TextFormat, progress: Progress) -> list[Section]:
     truth = encode(private, subject.plan.schema, text=text, progress=progress)
-    return [
+    sections = [
         ("Internal: errors against the truth", measured(subject, truth, progress)),
         ("Internal: other designs", designs(subject, progress)),
     ]
+    return [*sections, ("Internal: attacks", attacks(subject, private, text, progress))] if attack else sections

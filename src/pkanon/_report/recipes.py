@@ -66,8 +66,8 @@ def _pairs(subject: Subject) -> str:
             "every row of the result with those of its column variable. Standard errors need a computer."
         )
     return (
-        "Columns were randomised together in this release. So a table of two of them is not got by correcting one column "
-        "after the other: use pkanon."
+        "Columns were randomised together in this release. So a table of two of them is not got by correcting one "
+        "column after the other: use pkanon."
     )
 
 

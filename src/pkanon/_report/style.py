@@ -82,6 +82,7 @@ table.bars svg { width: 100%; height: 1.15rem; }
 .bar { fill: var(--fair); } .rest .bar { fill: #c3c9d0; }
 .whisker { stroke: #10243a; stroke-width: 1.4; vector-effect: non-scaling-stroke; fill: none; }
 .zero { stroke: #6b7682; stroke-width: 1; vector-effect: non-scaling-stroke; }
+.limit { stroke: var(--void); stroke-width: 1.6; stroke-dasharray: 3 2; vector-effect: non-scaling-stroke; }
 figure { margin: 0.6rem 0 1.4rem; }
 .sign { display: grid; grid-template-columns: 1fr 1fr; gap: 2.4rem 2.5rem; margin: 2.6rem 0 1rem; break-inside: avoid; }
 .sign div { border-top: 1px solid var(--ink); padding-top: 0.25rem; font-size: 0.875rem; color: var(--pale); }

@@ -93,7 +93,10 @@ def problems(text):
 
 def test_nothing_is_loaded_and_nothing_runs(release, people):
     for private in (None, people):
-        assert problems(pk.report(release, private=private, title="A title", contact="x@example.org").html) == []
+        assert (
+            problems(pk.report(release, private=private, attack=False, title="A title", contact="x@example.org").html)
+            == []
+        )
 
 
 @pytest.mark.parametrize(
@@ -138,7 +141,7 @@ def test_hostile_labels_are_text():
     people = pl.DataFrame({HOSTILE[0]: HOSTILE[:2] * 300, HOSTILE[1]: HOSTILE[:2] * 300})
     release = pk.release(people, pk.plan(schema, records=600, k=5, design="equal-rho"))
     texts = {"title": HOSTILE[0], "organisation": HOSTILE[1], "contact": HOSTILE[2]}
-    text = pk.report(release, private=people, **texts).html
+    text = pk.report(release, private=people, attack=False, **texts).html
     assert problems(text) == []
     page = Page(text)
     for label in HOSTILE[:5]:
@@ -283,7 +286,9 @@ def test_bundles_and_forbidden_combinations(design):
         [pk.Bundle(["age", "school"], forbid=[{"age": ["young"], "school": ["degree"]}])],
     )
     people = pl.DataFrame({"age": ["old"] * 600, "school": ["none", "degree"] * 300, "sex": ["F", "M"] * 300})
-    report = pk.report(pk.release(people, pk.plan(schema, records=600, k=3, design=design)), private=people)
+    report = pk.report(
+        pk.release(people, pk.plan(schema, records=600, k=3, design=design)), private=people, attack=False
+    )
     page = Page(report.html)
     assert "age = young with school = degree" in page.text
     assert "not possible" not in page.text.rpartition("Internal: other designs")[2]
@@ -292,7 +297,7 @@ def test_bundles_and_forbidden_combinations(design):
 def test_a_hidden_count_is_explained(people):
     plan = pk.plan(SCHEMA, records=1_500, k=20, hide_count="9/10")
     release = pk.release(people, plan)
-    page = page_of(release, private=people)
+    page = page_of(release, private=people, attack=False)
     assert "some of which are dummies" in page.text
     assert f"who is in the table {plan.epsilon_unbounded + 5e-5:.4f}"[:-1] in page.text
     assert "central epsilon is not computed for a hidden record count" in page.text
@@ -327,7 +332,9 @@ def test_a_column_of_ten_thousand_values_is_cut_short():
         [pk.Attribute("town", towns), pk.Attribute.ranged("zip", 0, 99_999), pk.Attribute("sex", ["F", "M"])]
     )
     people = pl.DataFrame({"town": towns[:2] * 500, "zip": list(range(1_000)), "sex": ["F", "M"] * 500})
-    report = pk.report(pk.release(people, pk.plan(schema, records=1_000, k=3, design="equal-rho")), private=people)
+    report = pk.report(
+        pk.release(people, pk.plan(schema, records=1_000, k=3, design="equal-rho")), private=people, attack=False
+    )
     page = Page(report.html)
     assert len(report.html) < 1_000_000
     assert "and 9,960 more, listed in datapackage.json" in page.text
@@ -353,7 +360,7 @@ def test_a_destroyed_column_is_said_to_be_gone():
 
 
 def test_the_internal_edition_is_marked_everywhere(release, people):
-    external, internal = pk.report(release), pk.report(release, private=people)
+    external, internal = pk.report(release), pk.report(release, private=people, attack=False)
     assert (external.internal, internal.internal) == (False, True)
     assert INTERNAL not in external.html
     assert "Internal" not in external.html
@@ -368,11 +375,11 @@ def test_the_external_edition_knows_nothing_of_the_private_table(release, people
     external = cut(pk.report(release).html)
     assert len(external) == 8
     for private in (people, people.reverse().with_columns(sex=pl.lit("F"))):
-        assert cut(pk.report(release, private=private).html) == external
+        assert cut(pk.report(release, private=private, attack=False).html) == external
 
 
 def test_measured_errors_are_right(release, people):
-    page = page_of(release, private=people)
+    page = page_of(release, private=people, attack=False)
     table = page.text.partition("Table by table")[2]
     estimate = release.crosstab("sex")
     true = np.array([(people["sex"] == value).sum() for value in ("F", "M")])
@@ -386,10 +393,26 @@ def test_measured_errors_are_right(release, people):
 
 
 def test_designs_stand_beside_each_other(release, people):
-    text = page_of(release, private=people).text.rpartition("Internal: other designs")[2]
+    text = page_of(release, private=people, attack=False).text.rpartition("Internal: other designs")[2]
     for design in ("optimal*", "equal-rho", "equal-epsilon", "joint"):
         other = pk.plan(SCHEMA, records=ROWS, k=20, design=design.rstrip("*"))
         assert f"{design} {other.k_text} {other.epsilon_text}" in text
+
+
+def test_attacks_stand_against_the_promise(release, people):
+    text = page_of(release, private=people).text.rpartition("Internal: attacks")[2]
+    assert "with k = 20: the promise is kept." in text
+    assert "The upright line is 1/k = 5%." in text
+    for heading in ("Whose is a row?", "What is a person's answer?", "Classical measures"):
+        assert heading in text
+    assert "Internal: attacks" not in page_of(release, private=people, attack=False).text
+
+
+def test_an_attack_on_a_void_release_names_no_promise(people):
+    release = pk.release(people, pk.plan(SCHEMA, records=ROWS, k=20), randomness=pk.Seeded(3))
+    text = page_of(release, private=people).text.rpartition("Internal: attacks")[2]
+    assert "1/k =" not in text.partition("what was found")[0]
+    assert "upright line" not in text
 
 
 def test_another_table_than_the_private_one_is_refused(release):
@@ -408,9 +431,9 @@ def test_files(release, people, tmp_path):
         external.save(tmp_path / "out" / "report.html")
     for path in (tmp_path / "out" / "internal.html", tmp_path / "out" / ".." / "out" / "x.html"):
         with pytest.raises(pk.RefusedError, match="inside a release folder"):
-            pk.report(tmp_path / "out", path, private=people)
+            pk.report(tmp_path / "out", path, private=people, attack=False)
         assert not path.exists()
-    pk.report(tmp_path / "out" / "data.parquet", tmp_path / "internal.html", private=people)
+    pk.report(tmp_path / "out" / "data.parquet", tmp_path / "internal.html", private=people, attack=False)
     assert (tmp_path / "internal.html").exists()
 
 
@@ -456,7 +479,7 @@ def test_a_design_that_is_not_possible_is_said_to_be():
     schema = pk.Schema([pk.Attribute.ranged(name, 1, 100) for name in "abcdef"])
     people = pl.DataFrame({name: [1, 2] * 200 for name in "abcdef"})
     plan = pk.plan(schema, records=400, k=3, design="equal-rho")
-    text = page_of(pk.release(people, plan), private=people).text.rpartition("Internal: other designs")[2]
+    text = page_of(pk.release(people, plan), private=people, attack=False).text.rpartition("Internal: other designs")[2]
     assert "joint not possible here" in text
     assert "equal-rho*" in text
 
@@ -468,6 +491,6 @@ def test_a_release_of_no_rows_has_a_report(tmp_path):
     release = pk.release(people, plan, randomness=pk.Seeded(195))
     assert release.rows == 0
     release.save(tmp_path / "out")
-    text = page_of(tmp_path / "out", private=people).text
+    text = page_of(tmp_path / "out", private=people, attack=False).text
     assert "No rows were released, so there is nothing to reconstruct." in text
     assert "A table of 0 rows." in (tmp_path / "out" / "README.txt").read_text()
