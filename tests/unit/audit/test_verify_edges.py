@@ -88,6 +88,20 @@ def test_sentences_of_another_version_are_not_judged(folder):
     assert pk.verify(folder).broken == ("claims",)
 
 
+@pytest.mark.parametrize("sentence", ["It has k = 9.", "It has epsilon = 0.01 and k = 2.", "central\nepsilon = 0"])
+def test_another_version_is_no_excuse_for_other_numbers(folder, sentence):
+    def change(certificate):
+        certificate.update(software="pkanon 0.0.9")
+        certificate["statement"].append(sentence)
+
+    edit(folder, "certificate.json", change)
+    edit(folder, "datapackage.json", lambda package: package.update(description=sentence))
+    with (folder / "README.txt").open("a") as file:
+        file.write(sentence)
+    cover_up(folder)
+    assert pk.verify(folder).broken == ("sentences", "data package", "README.txt")
+
+
 def test_strange_files_are_mentioned(folder):
     (folder / "notes.txt").write_text("hello")
     (folder / "report.html").write_text("<html>")
@@ -117,23 +131,49 @@ def test_no_damage_of_a_file_is_too_strange(folder, name, content):
     assert set(found.broken) & {"format", "data package"}
 
 
-def _strange(value, number):
-    """The value with one of its entries replaced by something strange."""
-    if not isinstance(value, (dict, list)) or not value:
-        return [None, 7, "?", [], {}][number % 5]
-    keys = list(value) if isinstance(value, dict) else list(range(len(value)))
-    key = keys[number % len(keys)]
-    value[key] = _strange(value[key], number // len(keys))
+@pytest.mark.parametrize("name", ["datapackage.json", "plan.json", "certificate.json", "README.txt", "data.parquet"])
+def test_a_folder_in_the_place_of_a_file(folder, name):
+    (folder / name).unlink()
+    (folder / name).mkdir()
+    assert not pk.verify(folder).ok
+
+
+def _places(value, place=()):
+    """Every place in a JSON value, by its keys."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield (*place, key)
+        yield from _places(part, (*place, key))
+
+
+def _damaged(text, place, strange):
+    """The JSON text with something strange at one place."""
+    value = json.loads(text)
+    part = value
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = strange
     return value
 
 
 @pytest.mark.parametrize("name", ["datapackage.json", "plan.json", "certificate.json"])
-def test_no_damage_of_an_entry_is_too_strange(folder, name):
-    """Entries of the wrong kind at 20 places of each file: always a verdict, never an error, never overlooked."""
+def test_no_damage_of_an_entry_is_overlooked_or_too_strange(folder, name):
+    """Something of a wrong kind at many places of each file, every hash and copy corrected: a verdict, and never ok."""
     original = (folder / name).read_text()
-    for number in range(0, 200, 10):
-        damaged = _strange(json.loads(original), number + number // 10)
+    places = list(_places(json.loads(original)))
+    strange = [None, 7, "?", [], {}, True, -1, 10**30]
+    for number, place in enumerate(places[:: max(1, len(places) // 24)]):
+        damaged = _damaged(original, place, strange[number % len(strange)])
         if damaged == json.loads(original):
             continue
         (folder / name).write_text(json.dumps(damaged, indent=1, ensure_ascii=False) + "\n")
-        assert not pk.verify(folder).ok, number
+        if name != "datapackage.json":
+            cover_up(folder)
+        assert not pk.verify(folder).ok, place
+
+
+@pytest.mark.parametrize("rows", [None, "120", -1, True, 10**30, {"planned": 120}, {"released": "120"}])
+def test_a_certificate_must_say_how_many_rows_there_are(folder, rows):
+    edit(folder, "certificate.json", lambda certificate: certificate.update(rows=rows))
+    cover_up(folder)
+    assert "claims" in pk.verify(folder).broken

@@ -19,7 +19,7 @@ import polars as pl
 from ..._errors import InputError, PkanonError, PlanError
 from ..._files import parse_json
 from ..._frames import Encoded, encode_released
-from ..._plan import Plan
+from ..._plan import LARGEST_RECORDS, Plan
 from ..._release import CERTIFICATE_KEY, FORMATS, PLAN_KEY, Release
 
 PACKAGE, PLAN, CERTIFICATE = "datapackage.json", "plan.json", "certificate.json"
@@ -34,12 +34,13 @@ class Document:
     text: str | None
     value: Mapping[str, Any] | None
     fault: str | None = None
+    absent: bool = False
 
     @classmethod
     def of(cls, name: str, content: bytes | None) -> Document:
         """The document in some bytes, or in none if it could not be read."""
         if content is None:
-            return cls(None, None, f"{name} is absent or cannot be read.")
+            return cls(None, None, f"{name} is absent or cannot be read.", absent=True)
         try:
             text = content.decode("utf-8")
         except UnicodeDecodeError:
@@ -177,7 +178,7 @@ class Case:
         rows = None
         with suppress(LookupError, TypeError):
             rows = (self.value(CERTIFICATE) or {})["rows"]["released"]
-        return rows if type(rows) is int and rows >= 0 else None
+        return rows if type(rows) is int and 0 <= rows <= LARGEST_RECORDS else None
 
 
 def stated(data: Mapping[str, Any], key: str) -> list[Any]:

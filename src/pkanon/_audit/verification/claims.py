@@ -15,6 +15,7 @@ from ..._release import Certificate, central_of, data_digest
 from .case import CERTIFICATE, PLAN, Case, stated
 from .files import differences
 from .verdicts import Check, broken, judged, unchecked
+from .wording import is_version, wrong_numbers
 
 SENTENCES = ("statement", "assumptions", "void", "outside")
 
@@ -53,6 +54,8 @@ def expected(case: Case, progress: Progress) -> Certificate | None:
 def claims(case: Case, right: Certificate | None) -> Check:
     """k, epsilon and everything else that is claimed, but for the central epsilon and the wording."""
     data = case.value(CERTIFICATE)
+    if data is not None and case.plan is not None and case.rows is None:
+        return broken("claims", ["The certificate does not say how many rows were released."])
     if data is None or right is None:
         return unchecked("claims", _reason(case))
     ours, theirs = right.to_json(), dict(data)
@@ -68,8 +71,8 @@ def claims(case: Case, right: Certificate | None) -> Check:
         faults.append("The certificate leaves out, or adds, a reason why it claims nothing.")
     if not _is_date(data.get("date")):
         faults.append("The certificate has no date.")
-    if not isinstance(data.get("software"), str):
-        faults.append("The certificate does not say which software wrote it.")
+    if not is_version(data.get("software")):
+        faults.append("The certificate does not say which version of pkanon wrote it.")
     fine = (
         "It claims nothing, and says why." if right.void else f"{right.summary}: as the integers of the plan give it."
     )
@@ -116,7 +119,11 @@ def sentences(case: Case, right: Certificate | None) -> Check:
     if isinstance(claims, dict) and ours_claims.get("central_absent") != claims.get("central_absent"):
         changed.append("central_absent")
     if changed and data.get("software") != right.software:
-        return unchecked("sentences", "They are worded by another version of pkanon; the numbers were checked.")
+        if wrong_numbers([sentence for key in SENTENCES for sentence in stated(data, key)], right):
+            return broken(
+                "sentences", ["The sentences of the certificate say another k or epsilon than its plan gives."]
+            )
+        return unchecked("sentences", "Another version of pkanon worded them; their k and epsilon are right.")
     faults = [f"What the certificate says under '{key}' is not what its plan gives." for key in changed]
     return judged("sentences", faults, "Every sentence of the certificate is the one that its plan gives.")
 

@@ -18,6 +18,7 @@ from ..._plan import PLAN_FORMAT
 from ..._release import CERTIFICATE_FORMAT, CERTIFICATE_KEY, PLAN_KEY, README, Certificate, datapackage, readme
 from .case import CERTIFICATE, JSON_FILES, PACKAGE, PLAN, Case, stated
 from .verdicts import Check, judged, unchecked
+from .wording import wrong_numbers
 
 SIGNATURE, REPORT = "datapackage.json.sig", "report.html"
 FORMATS = {PLAN: PLAN_FORMAT, CERTIFICATE: CERTIFICATE_FORMAT}
@@ -31,6 +32,9 @@ def files(case: Case) -> Check:
     there = sorted(path.name for path in case.folder.iterdir())
     expected = [*JSON_FILES, README, *case.data_names]
     faults = [f"{name} is missing." for name in expected if name not in there]
+    faults += [
+        f"{name} cannot be read." for name, document in case.documents.items() if document.absent and name in there
+    ]
     if not case.data_names:
         faults.append("No file holds the rows.")
     if case.folder.name.endswith(UNFINISHED):
@@ -51,8 +55,10 @@ def hashes(case: Case) -> Check:
     known = listed_hashes(package)
     faults = [f"{name} has no hash." for name in (PLAN, CERTIFICATE, README, *case.data_names) if name not in known]
     for name, hash in known.items():
-        if (actual := file_hash(case.folder / name)) is not None and actual != hash:
-            faults.append(f"{name} is not the file that was released: its hash differs from {PACKAGE}.")
+        actual = file_hash(case.folder / name)
+        if actual != hash and (case.folder / name).exists():  # a file that is missing is another check
+            problem = "cannot be read" if actual is None else "is not the file that was released"
+            faults.append(f"{name} {problem}: its hash differs from {PACKAGE}.")
     return judged("hashes", faults, f"{len(known)} files have the hashes that {PACKAGE} states.")
 
 
@@ -81,8 +87,8 @@ def file_hash(path: Path) -> str | None:
 
 def forms(case: Case) -> Check:
     """Every JSON file can be read one way only, in a version of the format that is known here."""
-    faults = [document.fault for document in case.documents.values() if document.fault is not None]
-    faults = [fault for fault in faults if "absent" not in fault] if case.folder is not None else faults
+    damaged = [document for document in case.documents.values() if not document.absent or case.folder is None]
+    faults = [document.fault for document in damaged if document.fault is not None]
     for name, known in FORMATS.items():
         kind, _, latest = known.partition("/")
         value = case.value(name)
@@ -114,10 +120,13 @@ def data_package(case: Case, certificate: Certificate | None) -> Check:
     statement, void = (tuple(map(str, stated(data, key))) for key in ("statement", "void"))  # true or not
     worded = replace(certificate, statement=statement, void=void)
     right = datapackage(case.plan, worded, case.folder, case.data_names)
+    faults = []
     if data.get("software") != certificate.software:  # another version may word it otherwise
+        if wrong_numbers(package.values(), certificate):
+            faults.append(f"{PACKAGE} says another k or epsilon than the plan gives.")
         parts = ("pkanon", "resources")
         right, package = {key: right[key] for key in parts}, {key: package[key] for key in parts if key in package}
-    faults = [
+    faults += [
         f"{PACKAGE} differs from the plan and the certificate in {place}." for place in differences(right, package)
     ]
     return judged(name, faults, "Columns, types, values and rows are described as plan and certificate say.")
@@ -136,8 +145,8 @@ def read_me(case: Case, certificate: Certificate | None) -> Check:
         return judged(README, ["It is missing, or not UTF-8 text."], "")
     right = replace(certificate, date=str(data.get("date")), software=str(data.get("software")))
     same = text == readme(case.plan, right, case.data_names)
-    if not same and right.software != certificate.software:
-        return unchecked(README, "It was written by another version of pkanon.")
+    if not same and right.software != certificate.software and not wrong_numbers([text], certificate):
+        return unchecked(README, "Another version of pkanon wrote it; its k and epsilon are right.")
     return judged(
         README,
         [] if same else ["It is not the text that plan and certificate give."],
