@@ -34,7 +34,7 @@ from .privacy import (
     total_anonymity_ratio,
     total_epsilon_ratio,
 )
-from .promises import assumptions, outside, percent_above, promises, void_reasons
+from .promises import assumptions, delta_above, outside, promises, share_above, void_reasons
 from .readable import LEVELS, Readability, Reading, level_of
 from .transitions import Channel, Mixture, channels
 
@@ -63,6 +63,7 @@ __all__ = [
     "checked_delta",
     "compose",
     "default_delta",
+    "delta_above",
     "epsilon_of",
     "exact",
     "exact_k",
@@ -75,11 +76,11 @@ __all__ = [
     "notebook",
     "outside",
     "parse_plan",
-    "percent_above",
     "promises",
     "read_plan",
     "round_down",
     "round_up",
+    "share_above",
     "total_anonymity_ratio",
     "total_epsilon_ratio",
     "void_reasons",

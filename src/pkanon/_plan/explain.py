@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .promises import percent_above, promises, void_reasons
+from .promises import promises, share_above, void_reasons
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -25,10 +25,8 @@ def steps(plan: Plan) -> list[str]:
 
 def _as_given(plan: Plan) -> str:
     low, high = plan.unchanged
-    share = (
-        percent_above(high) if low == high else f"{percent_above(low)} to {percent_above(high)}, depending on the row,"
-    )
-    return f"In all, {share} of the rows stay true in every answer: they are a person's record as given."
+    share = share_above(high) if low == high else f"{share_above(low)} to {share_above(high)}, depending on the row,"
+    return f"In all, {share} of the rows stay true in every answer: each of them is a person's record as given."
 
 
 def _order(plan: Plan) -> str:

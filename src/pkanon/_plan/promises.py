@@ -52,7 +52,8 @@ def promises(plan: Plan, records: int | None = None, central: Central | None = N
     ]
     if k < WEAK_K:
         sentences.append(
-            "This k is weak: a row may be linked to its person almost for certain. Ask for a k of 2 or more."
+            f"This k is weak: a row may be linked to its person with up to {percent_above(1 / k)} confidence. Ask for a k of 2 "
+            "or more."
         )
     sentences.append(
         f"It is differentially private with epsilon = {round_up(plan.epsilon)}: whatever is seen of it is at most "
@@ -66,7 +67,7 @@ def promises(plan: Plan, records: int | None = None, central: Central | None = N
     if central is not None:
         sentences.append(
             f"As a whole, with its rows in random order, it is differentially private with central epsilon = "
-            f"{round_up(central.epsilon)} at delta = {_two_digits_above(central.delta)}."
+            f"{round_up(central.epsilon)} at delta = {delta_above(central.delta)}."
         )
     return sentences
 
@@ -78,7 +79,7 @@ def assumptions(plan: Plan, rows: int) -> list[str]:
     )
     return [
         "The adversary may know everything about the people and how they were randomised, but not which released row is "
-        f"whose. To somebody who knows that of c other people, k is 1 + ({max(rows - 1, 0):,} - c) x {str(ratio).lower()}.",
+        f"whose. To somebody who knows which rows belong to c other people, k is 1 + ({max(rows - 1, 0):,} - c) x {str(ratio).lower()}.",
         "Nobody has kept the rows in their old order, or any note of which released row was whose.",
         *_one_row_per_person(plan),
         _public_domain(plan),
@@ -110,25 +111,28 @@ def _public_domain(plan: Plan) -> str:
     return f"The declared values of every column were public knowledge and not read off the private table. {confirmed}"
 
 
-def outside(plan: Plan, rows: int) -> list[str]:
-    """What the promise for ``rows`` released rows does not cover, a sentence or two each."""
+def outside(plan: Plan, rows: int, *, claims: bool) -> list[str]:
+    """What the promise for ``rows`` released rows does not cover, a sentence or two each.
+
+    Where nothing is claimed (``claims``), there is no k to speak of.
+    """
     sentences = [
         "Other releases of the same people: every further release adds its epsilon.",
         "What is true of groups: statistics that hold for many people are meant to be learned, also where they let one guess "
         "about somebody. People who are alike, such as relatives, are such a group.",
         "The private table itself, and the messages and refusals of the program that read it: they are confidential.",
     ]
-    if rows < plan.records and plan.count_noise is None:
+    if rows < plan.records and plan.count_noise is None and claims:
         sentences.append(
             f"The plan was made for {plan.records:,} rows and fewer were released. k above is for the rows released. The paper "
             f"argues that the planned k = {round_down(plan.k_for(plan.records))} still holds while records are missing; that is "
-            "so only if, to the adversary, every person was equally likely to be missing."
+            "so only if, to the adversary, every set of missing people was equally likely, whatever their values."
         )
     if plan.count_noise is not None:
         sentences.append(
             "Rows dropped and dummy rows added to hide the record count: estimates refer to the released rows."
         )
-        if rows < plan.records:
+        if rows < plan.records and claims:
             sentences.append(
                 "The noisy number of rows fell below the planned one, so k is a little lower than planned."
             )
@@ -136,11 +140,16 @@ def outside(plan: Plan, rows: int) -> list[str]:
 
 
 def percent_above(share: Fraction) -> str:
-    """A share in percent with at least three digits, rounded up."""
-    if share == 0:
-        return "0%"
+    """A share above 0 in percent with at least three digits, rounded up."""
     digits = max(0, 2 - math.floor(math.log10(100 * float(share)))) if share < 1 else 0
     return f"{round_up(100 * share, digits)}%"
+
+
+def share_above(share: Fraction) -> str:
+    """A share in percent, rounded up; of a tiny one only that it is tiny."""
+    if share < Fraction(1, 100_000):
+        return "0%" if share == 0 else "less than 0.001%"
+    return percent_above(share)
 
 
 def factor_above(plan: Plan) -> str:
@@ -155,7 +164,8 @@ def factor_above(plan: Plan) -> str:
     return f"{leading[0]}.{leading[1:3]}e{zeros + len(leading) - 1}"
 
 
-def _two_digits_above(value: float) -> str:
+def delta_above(value: float) -> str:
+    """A delta with two digits, rounded up."""
     exponent = math.floor(math.log10(value))
-    digits = math.ceil(Fraction(repr(value)) * Fraction(10) ** (1 - exponent))
-    return f"{Decimal(digits).scaleb(exponent - 1):.2g}"
+    tenths = math.ceil(Fraction(repr(value)) * Fraction(10) ** (1 - exponent))
+    return f"{tenths / 10:g}e{exponent}"

@@ -155,7 +155,7 @@ class Certificate:
             statement=tuple(statement),
             assumptions=() if void else tuple(assumptions(plan, rows)),
             void=tuple(void),
-            outside=tuple(outside(plan, rows)),
+            outside=tuple(outside(plan, rows, claims=not void)),
             date=datetime.now(UTC).date().isoformat(),
             software=f"pkanon {__version__}",
             without_passed=_numbers(plan, rows) if only_passed else {},
@@ -289,7 +289,7 @@ def _central_delta(plan: Plan, rows: int) -> float:
 
 
 def misses_central_target(plan: Plan, central: Central | str | None) -> bool:
-    """Whether a central epsilon was asked for, and these rows have a larger one or a larger delta."""
+    """Whether a central epsilon was asked for, and these rows have a larger one."""
     if plan.asked.central_epsilon is None:
         return False
     if not isinstance(central, Central):

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from .._plan import round_down, round_up
+from .._plan import delta_above, round_down, round_up
 from .drawing import level_bar
 from .markup import Html, bullets, element, label, paragraph, plural, table, together
 from .subject import Subject
@@ -177,7 +177,7 @@ def _numbers(subject: Subject) -> Iterator[tuple[str, str]]:
     if certificate.epsilon_unbounded is not None:
         yield "epsilon, if it is also to hide who is in the table", round_up(certificate.epsilon_unbounded)
     if certificate.central is not None:
-        central = f"epsilon {round_up(certificate.central.epsilon)}, delta {certificate.central.delta:.3g}"
+        central = f"epsilon {round_up(certificate.central.epsilon)}, delta {delta_above(certificate.central.delta)}"
         yield "central epsilon, of the shuffled release as a whole", central
     elif certificate.central_absent:
         yield "central epsilon, of the shuffled release as a whole", f"not stated: {certificate.central_absent}"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
-from .._plan import Channel, Plan, Readability, channels, percent_above
+from .._plan import Channel, Plan, Readability, channels, share_above
 from .._release import Certificate, Release
 from .._schema import MISSING_LABEL, Attribute, value_to_text
 
@@ -50,17 +49,14 @@ class Subject:
     @cached_property
     def as_given(self) -> str:
         """The share of the rows that have every answer as it was given, in percent."""
-        low, high = (_percent_above(share) for share in self.plan.unchanged)
-        return low if low == high else f"{low} to {high.removeprefix('about ')}"
+        low, high = (share_above(share) for share in self.plan.unchanged)
+        shares = low if low == high else f"{low} to {high}"
+        return shares if shares.startswith("less") else f"about {shares}"
 
     @property
     def folder_name(self) -> str:
         """How the folder is called in examples."""
         return "out" if self.folder is None else self.folder.resolve().name
-
-
-def _percent_above(share: Fraction) -> str:
-    return "less than 0.001%" if share < Fraction(1, 100_000) else f"about {percent_above(share)}"
 
 
 def percent(share: float) -> str:

@@ -211,3 +211,25 @@ def test_the_share_of_rows_that_stay_as_given():
         assert low == high
         assert same == pytest.approx(float(low), abs=0.01)
         assert f"{100 * float(high):.1f}"[:2] in plan.explain()
+
+
+@pytest.mark.parametrize("options", [{"randomness": pk.Seeded(1)}, {"allow_drafted": True}])
+def test_a_void_release_of_fewer_rows_speaks_of_no_k(options, tmp_path):
+    """It has none, so there is none to be lower than planned."""
+    schema = SCHEMA if "randomness" in options else pk.Schema([SEX, EDU], drafted=True)
+    release = pk.release(FRAME, pk.plan(schema, records=700, k=5), allow_fewer=True, **options)
+    release.save(tmp_path / "out")
+    texts = [(tmp_path / "out" / name).read_text() for name in ("certificate.json", "README.txt", "datapackage.json")]
+    for text in (*texts, release.certificate._repr_html_(), str(release)):
+        assert "k = " not in text
+        assert "planned k" not in text
+
+
+def test_tiny_shares_and_deltas_are_said():
+    from pkanon._plan import delta_above, share_above
+
+    assert share_above(Fraction(0)) == "0%"
+    assert share_above(Fraction(1, 10**400)) == "less than 0.001%"
+    assert share_above(Fraction(1, 99_999)) == "0.00101%"
+    assert delta_above(1e-05) == "1e-5"
+    assert float(delta_above(1 / 30_000)) >= 1 / 30_000
