@@ -101,9 +101,10 @@ def _label(value: object) -> str:
 
 def _numbers(plan: Plan, certificate: Certificate) -> Iterator[str]:
     names = [attribute.name for attribute in plan.schema.randomised]
-    yield from _wrapped("With Python and one command, in this folder:")
+    yield from _wrapped(
+        "With the program pkanon for Python (whoever published this folder knows where to get it), in this folder:"
+    )
     yield ""
-    yield "  pip install pkanon"
     yield from _wrapped(f"pkanon crosstab . {' '.join(_quoted(name) for name in names[:2])}", "  ", "      ")
     yield ""
     example = by_hand(plan)

@@ -27,17 +27,18 @@ def recipes(subject: Subject) -> Html:
         paragraph(
             "Counts of the released rows are biased, because answers were replaced by chance. Do not read single "
             "rows: any answer in them may have been changed. Ask for tables, corrected with the published "
-            "probabilities. The file plan.json has them all."
+            "probabilities. The file plan.json has them all. The program pkanon does it; whoever published the release "
+            "knows where to get it."
         ),
         element("h3", "In Python"),
         code(
-            "# pip install pkanon\nimport pkanon as pk\n\nrelease = "
+            "import pkanon as pk\n\nrelease = "
             f"pk.open_release({json.dumps(folder, ensure_ascii=False)})\ntable = "
             f"release.crosstab({called})\nprint(table.to_polars())  # counts, shares, standard errors, 95% intervals",
             "python",
         ),
         element("h3", "On the command line"),
-        code(f"pip install pkanon\npkanon crosstab {shlex.quote(folder)} {typed}", "console"),
+        code(f"pkanon crosstab {shlex.quote(folder)} {typed}", "console"),
     ]
     example = by_hand(subject.plan)
     parts.append(element("h3", "In R"))
