@@ -23,7 +23,7 @@ def attacked(place, *arguments, code=0):
 
 def test_an_honest_release(made):
     out, err = attacked(made, "people.csv", "out", "--rehearsals", "3")
-    assert out.startswith("Attack on 200 rows with k = 3: the promise is kept\n")
+    assert out.startswith("Attack on 200 rows with k = 3: nothing breaks the promise\n")
     assert "kept: made by the plan." in out
     assert "nobody may be surer than 1/k: 33.3%" in out
     assert "right in 3 rehearsals: " in out
@@ -43,7 +43,7 @@ def test_rows_that_were_never_randomised_exit_with_1(made):
         lines.append(f"{sex},{labels['age'][min(int(age) // 10, 9)]},{education}")
     made.write("raw.csv", "\n".join(lines) + "\n")
     out, _ = attacked(made, "people.csv", "raw.csv", "--plan", "plan.json", "--rehearsals", "1", code=1)
-    assert out.startswith("Attack on 200 rows with k = 3: the promise is NOT kept\n")
+    assert out.startswith("Attack on 200 rows with k = 3: the rows do NOT fit this table and this plan\n")
     assert "NOT KEPT: random order." in out
     document = json.loads(
         attacked(made, "people.csv", "raw.csv", "--plan", "plan.json", "--rehearsals", "1", "--json", code=1)[0]

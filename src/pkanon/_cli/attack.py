@@ -99,7 +99,10 @@ def _print(found: pk.Attack) -> None:
                 for g in found.guesses
             ],
         )
-        say("  bound: what epsilon allows at most. What others give away is no fault of the release.")
+        say(
+            "  from all others: everybody else's records, and no release. and the release: with the released rows as well; noise can "
+            "make it a little worse. bound: the most that epsilon allows to anybody, were the rows of everybody else known."
+        )
     _print_classical(found)
     for line in found.notes:
         note(line)

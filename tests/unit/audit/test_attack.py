@@ -163,12 +163,9 @@ def test_a_hidden_count_is_attacked_without_checks_of_counts():
 
 
 def test_a_void_plan_says_so():
-    schema = schema_of(SIZES)
-    drafted = pk.Schema(schema.attributes, drafted=True)
-    plan = pk.plan(drafted, records=ROWS, k=10)
-    found = attacked(PEOPLE, pk.Release(plan, pk.release(PEOPLE, pk.plan(schema, records=ROWS, k=10)).certificate,
-                                        pk.release(PEOPLE, pk.plan(schema, records=ROWS, k=10)).codes))  # fmt: skip
-    assert any(note.startswith("The plan is void") for note in found.notes)
+    plan = pk.plan(pk.Schema(schema_of(SIZES).attributes, drafted=True), records=ROWS, k=10)
+    found = attacked(PEOPLE, pk.release(PEOPLE, plan, allow_drafted=True))
+    assert any(note.startswith("The release is void") for note in found.notes)
 
 
 def test_too_many_combinations_are_attacked_by_the_columns_that_tell_most(monkeypatch):
@@ -256,7 +253,7 @@ def test_the_result_as_json_and_as_text(plan):
     assert document["kept"] is True
     assert document["links"]["hit_rate"] == found.links.whole.hit_rate <= document["links"]["hit_rate_at_most"]
     assert sum(each["guesses"] for each in document["links"]["bins"]) == 2 * ROWS
-    assert str(found) == "Attack on 2,000 rows with k = 10: the promise is kept"
+    assert str(found) == "Attack on 2,000 rows with k = 10: nothing breaks the promise"
     assert repr(found) == f"<{found}>"
 
 
@@ -266,3 +263,21 @@ def test_the_chart_shows_every_bin_and_the_line(plan):
     data = [document["datasets"][layer["data"]["name"]] for layer in document["layer"]]
     assert [each.stated for each in found.links.bins] in [[row.get("stated") for row in rows] for rows in data]
     assert [{"line": found.line}] in data
+
+
+def test_a_void_release_is_promised_nothing():
+    plan = pk.plan(schema_of(SIZES), records=ROWS, k=10)
+    found = pk.attack(PEOPLE, pk.release(PEOPLE, plan, randomness=pk.Seeded(5)), rehearsals=1)
+    assert found.void
+    assert "promises nothing" in str(found)
+    assert "k = " not in str(found)
+
+
+def test_tables_in_the_wrong_place_are_named(tmp_path):
+    plan = pk.plan(schema_of(SIZES), records=ROWS, k=10)
+    pk.release(PEOPLE, plan).save(tmp_path / "out", format="csv")
+    PEOPLE.write_csv(tmp_path / "people.csv")
+    with pytest.raises(pk.InputError, match="private table comes first"):
+        pk.attack(tmp_path / "out", tmp_path / "people.csv")
+    with pytest.raises(pk.InputError, match="give the folder"):
+        pk.attack(tmp_path / "people.csv", tmp_path / "out" / "data.csv")

@@ -401,7 +401,7 @@ def test_designs_stand_beside_each_other(release, people):
 
 def test_attacks_stand_against_the_promise(release, people):
     text = page_of(release, private=people).text.rpartition("Internal: attacks")[2]
-    assert "with k = 20: the promise is kept." in text
+    assert "with k = 20: nothing breaks the promise." in text
     assert "The upright line is 1/k = 5%." in text
     for heading in ("Whose is a row?", "What is a person's answer?", "Classical measures"):
         assert heading in text

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..._errors import DataError, InputError, did_you_mean
 from ..._frames import TextFormat, coded_tables, encode, encode_released
-from ..._plan import Plan, void_reasons
+from ..._plan import Plan
 from ..._progress import Progress, quiet
 from ..._release import Release, carries_plan, open_release
 from ..._sample import Randomness, System
@@ -27,7 +27,7 @@ from .matching import Cells, Matching
 from .mechanism import Mechanism, exact_chances
 from .posterior import MOST_STEPS, link_chances, steps
 from .rehearsal import Bin, rehearse, share_below
-from .result import Attack, Links, Posterior, Promise, percent
+from .result import MADE_BY_PLAN, Attack, Links, Posterior, Promise, percent
 from .values import guesses
 
 FALSE_ALARM = 1e-6
@@ -88,33 +88,39 @@ def attack(
         raise InputError("Name columns and sensitive attributes as lists.")
     if rehearsals is not None and (isinstance(rehearsals, bool) or not isinstance(rehearsals, int) or rehearsals < 1):
         raise InputError("The number of rehearsals is a whole number, 1 or more.")
+    if isinstance(private, (str, os.PathLike)) and Path(private).is_dir():
+        raise InputError(f"{private} is a folder; the private table comes first, then the release.")
     opened = _opened(release, plan)
     if opened is None:
+        if isinstance(release, (str, os.PathLike)) and Path(release).with_name("certificate.json").is_file():
+            raise InputError(
+                f"{release} lies in the folder of a release; give the folder {Path(release).parent}, or plan (--plan)."
+            )
         if sensitive is not None:
             raise InputError("Guesses of a sensitive attribute need the plan of the release; give plan (--plan).")
         return _without_plan(private, release, columns, text, progress)
-    made_by, rows = opened
+    made_by, rows, void = opened
     names = [attribute.name for attribute in made_by.schema.randomised]
     for asked in (*(columns or ()), *(sensitive or ())):
         if asked not in names:
             raise InputError(f"'{asked}' is not a randomised attribute. {did_you_mean(asked, names)}")
     people = encode(private, made_by.schema, text=text, progress=progress).codes
-    return _Room(made_by, people, rows, randomness or System(), progress).attacked(
+    return _Room(made_by, people, rows, void, randomness or System(), progress).attacked(
         list(columns or names), list(sensitive or names), rehearsals
     )
 
 
-def _opened(release: object, plan: Plan | None) -> tuple[Plan, Mapping[str, Codes]] | None:
-    """The plan and the released codes; None if there is no plan."""
+def _opened(release: object, plan: Plan | None) -> tuple[Plan, Mapping[str, Codes], Sequence[str]] | None:
+    """The plan, the released codes and what voids them; None if there is no plan."""
     if isinstance(release, Release):
         if plan is not None and plan.digest != release.plan.digest:
             raise InputError("The release has a plan of its own, and it is another one; leave out plan (--plan).")
-        return release.plan, release.codes
+        return release.plan, release.codes, release.certificate.void
     if plan is not None:
-        return plan, encode_released(release, plan.schema).codes
+        return plan, encode_released(release, plan.schema).codes, plan.void_reasons
     if isinstance(release, (str, os.PathLike)) and (Path(release).is_dir() or carries_plan(Path(release))):
         found = open_release(Path(release))
-        return found.plan, found.codes
+        return found.plan, found.codes, found.certificate.void
     return None
 
 
@@ -129,7 +135,7 @@ def _without_plan(
         "The published table has no plan, so nothing is known about how its rows were made: there are classical measures "
         "only. They are risks where rows are generalised, swapped or copied."
     )
-    return Attack(theirs.rows, None, FALSE_ALARM, (), None, None, (), found, (note,))
+    return Attack(theirs.rows, None, False, FALSE_ALARM, (), None, None, (), found, (note,))
 
 
 class _Room:
@@ -140,10 +146,11 @@ class _Room:
         plan: Plan,
         people: Mapping[str, Codes],
         rows: Mapping[str, Codes],
+        void: Sequence[str],
         randomness: Randomness,
         progress: Progress,
     ) -> None:
-        self.plan, self.people, self.rows = plan, people, rows
+        self.plan, self.people, self.rows, self.void = plan, people, rows, void
         self.randomness, self.progress = randomness, progress
         self.known = [unit.join([people[name] for name in unit.attributes]) for unit in plan.units]
         self.made = [unit.join([rows[name] for name in unit.attributes]) for unit in plan.units]
@@ -183,6 +190,7 @@ class _Room:
         return Attack(
             rows=self.count,
             k=float(self.k),
+            void=bool(self.void),
             false_alarm=FALSE_ALARM,
             checks=tuple(checks),
             posterior=posterior,
@@ -194,8 +202,8 @@ class _Room:
 
     def _notes(self) -> list[str]:
         notes = [
-            f"The plan is void, so no k is promised; the line is what it would be otherwise. {reason}"
-            for reason in void_reasons(self.plan)[:1]
+            f"The release is void, so no k is promised; the line is that of its probabilities. {reason}"
+            for reason in self.void[:1]
         ]
         if not self.mechanism.complete:
             notes.append(
@@ -212,14 +220,14 @@ class _Room:
         """Whether the plan made these rows of these people, in a random order."""
         if not matching.possible:
             text = "The plan cannot have made these rows of this table: some of them have a chance of 0."
-            return [Promise("made by the plan", False, text)]
+            return [Promise(MADE_BY_PLAN, False, text)]
         if not self.square:
             return []
         counts = counts_likeness(self.mechanism, self.known, self.made)
         order = order_likeness(self.mechanism, self.known, self.made)
         return [
             self._likely(
-                "made by the plan", counts, "The released counts are what the plan makes of this table",
+                MADE_BY_PLAN, counts, "The released counts are such as the plan makes of this table, or of one like it",
                 "The released counts are not what the plan makes of this table: it was not randomised, or with another "
                 "plan, or it is another table",
             ),

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import altair
 
 
+MADE_BY_PLAN = "made by the plan"
+"""The check that the rows fit the private table and the plan."""
+
+
 @dataclass(frozen=True)
 class Promise:
     """One thing that an honest release passes: whether it is ``kept``, and what was found."""
@@ -63,7 +67,9 @@ class Attack:
     rows
         How many rows were published.
     k
-        The k that is promised for these rows; None if there is no plan.
+        The k of the plan for these rows; None if there is no plan.
+    void
+        Whether plan or release is void: then nothing is promised.
     false_alarm
         How often an honest release fails, at most.
     checks
@@ -94,6 +100,7 @@ class Attack:
 
     rows: int
     k: float | None
+    void: bool
     false_alarm: float
     checks: tuple[Promise, ...]
     posterior: Posterior | None
@@ -146,6 +153,7 @@ class Attack:
             "kept": self.kept,
             "rows": self.rows,
             "k": self.k,
+            "void": self.void,
             "line": self.line,
             "false_alarm": self.false_alarm,
             "checks": [asdict(check) for check in self.checks],
@@ -159,8 +167,16 @@ class Attack:
     def __str__(self) -> str:
         if self.k is None:
             return f"Attack on {self.rows:,} rows without a plan: nothing is promised, classical measures only"
-        verdict = "the promise is kept" if self.kept else "the promise is NOT kept"
-        return f"Attack on {self.rows:,} rows with k = {round_down(Fraction(self.k))}: {verdict}"
+        if self.kept:
+            verdict = "nothing breaks the promise"
+        elif any(check.name == MADE_BY_PLAN and not check.kept for check in self.checks):
+            verdict = "the rows do NOT fit this table and this plan"
+        else:
+            verdict = "the promise is NOT kept"
+        promised = (
+            "of a void release, which promises nothing" if self.void else f"with k = {round_down(Fraction(self.k))}"
+        )
+        return f"Attack on {self.rows:,} rows {promised}: {verdict}"
 
     def __repr__(self) -> str:
         return f"<{self}>"

@@ -86,7 +86,7 @@ def confidence_chart(points: Sequence[Confidence], line: float, highest: float, 
         "How sure an adversary is, and how often she is right",
         f"Release of {rows:,} rows; points are guesses in rehearsals, by confidence, with 95% intervals",
         [
-            "On the dotted line confidence and hits agree. The promise: nothing lies beyond the red lines. "
+            "On the dotted line confidence and hits agree. The promise: nothing lies beyond the lines 1/k. "
             "Triangle: the highest confidence in the release itself."
         ],
         WIDTH,
