@@ -112,6 +112,16 @@ def test_the_closed_form_is_the_maximum(block, names, seed):
             np.testing.assert_allclose(x, plain, atol=0.02 * y.sum() ** 0.5 + 1e-6)
 
 
+@pytest.mark.parametrize("replace", [2**63 - 1, 2**63 - 100])
+def test_the_closed_form_where_hardly_anything_is_kept(replace):
+    """A rho of 1e-19 is rounded away beside the shares of the values."""
+    channel = Channel((Retention(unit_of(2), replace, 64),), ("a",))
+    for released in ([3.0, 3.0], [7.0, 0.0], [0.0, 1.0]):
+        people, _ = maximum_likelihood(channel, np.array(released))
+        assert np.isfinite(people).all()
+        assert people.min() >= 0
+
+
 def test_the_closed_form_where_nothing_is_replaced_and_where_nobody_is():
     for block in (Retention(unit_of(4), 0, 32), Retention(BLOCKS["joint, forbidden combinations"].unit, 0, 32)):
         channel = Channel((block,), block.attributes)

@@ -44,6 +44,10 @@ def maximum_likelihood(
     return _Climb(channel, released, tolerance, most_steps, progress).run(accelerate)
 
 
+_TINY = 1e-10
+"""A rho below it is rounded away beside shares of values."""
+
+
 def _closed_form(rho: float, w: Counts, released: Counts) -> Counts:
     """One mixture: q = rho p + (1 - rho) w, and at the maximum q = max(y / t, (1 - rho) w).
 
@@ -58,6 +62,9 @@ def _closed_form(rho: float, w: Counts, released: Counts) -> Counts:
     if not possible.any():  # everything is kept
         return released.copy()
     ratio = np.where(possible, y / np.where(possible, floor, 1.0), -1.0)
+    if rho < _TINY:  # the likelihood is linear in rho p: everybody is where y / w is largest
+        best = ratio == ratio.max()
+        return (total * best / best.sum()).reshape(released.shape)
     order = np.argsort(-ratio, kind="stable")
     counted, freed = np.cumsum(y[order]), np.cumsum(floor[order])
     # with the first i cells above their floor: t = sum of their y / (1 - floors of the others)
