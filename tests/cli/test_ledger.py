@@ -124,6 +124,25 @@ def test_rows_that_could_not_be_saved_stay_reserved(place, monkeypatch):
     assert shown(place)["subjects"][0]["entries"][0]["state"] == "reserved"
 
 
+def test_an_entry_that_is_abandoned_while_the_folder_is_written_is_counted_again(place, monkeypatch):
+    honest = pk.Release.save
+
+    def save(self, *arguments, **options):
+        pk.Ledger("people.ledger").abandon(1, reason="taken for dead")
+        honest(self, *arguments, **options)
+
+    monkeypatch.setattr(pk.Release, "save", save)
+    code, out, err = to(place, "out", *LEDGER)
+    assert (code, out.startswith("Released 200 rows to out.\n")) == (0, True)
+    assert "note: entry 1 of people.ledger was abandoned while its rows were handed out; entry 3 counts them.\n" in err
+    (account,) = shown(place)["subjects"]
+    assert [entry["state"] for entry in account["entries"]] == ["abandoned", "released"]
+    assert float(account["spent"]) > 0
+    out = place.run("ledger", "show", "people.ledger")[1]
+    assert "  Entry 1 is abandoned: taken for dead.\n" in out
+    assert "  Entry 3 is released: entry 1 was abandoned while its rows were handed out; they count here.\n" in out
+
+
 def test_a_seeded_release_is_unbounded(place):
     seeded = ("--seed", "7", "--seeded-not-private")
     _, _, err = to(place, "one", *LEDGER, *seeded)

@@ -101,4 +101,4 @@ def _print(account: pk.Account) -> None:
                 "pkanon ledger abandon."
             )
         if entry.reason is not None:
-            say(f"  Entry {entry.number} is abandoned: {entry.reason}.")
+            say(f"  Entry {entry.number} is {entry.state}: {entry.reason}.")

@@ -42,9 +42,17 @@ def reserved(
     reservation = book.reserve(subject, plan, randomness=randomness)
     if begun:
         note(f"began the ledger {ledger}.")
+    number = reservation.number
     try:
-        with reservation:
-            yield reservation.release
+        try:
+            with reservation:
+                yield reservation.release
+        finally:
+            if reservation.number != number:
+                note(
+                    f"entry {number} of {ledger} was abandoned while its rows were handed out; entry {reservation.number} "
+                    "counts them."
+                )
     except BaseException:
         with suppress(pk.PkanonError):  # the first error is the one to report
             states = {entry.number: entry.state for entry in book.account(subject).entries}

@@ -160,6 +160,80 @@ class TestReservations:
         with pytest.raises(pk.RefusedError, match="Entry 1 is abandoned"):
             ledger.abandon(number, reason="again")
 
+    def test_a_reservation_that_ended_makes_no_release(self, ledger):
+        with ledger.reserve(SUBJECT, PLAN) as reservation:
+            pass
+        with pytest.raises(pk.RefusedError, match="This reservation has ended; reserve again"):
+            reservation.release(PEOPLE)
+        with pytest.raises(pk.RefusedError, match="This reservation has ended; reserve again"), reservation:
+            pass
+        assert states(ledger) == ["abandoned"]
+
+    def test_a_reservation_that_somebody_abandoned_hands_out_no_rows(self, ledger):
+        reservation = ledger.reserve(SUBJECT, PLAN)
+        ledger.abandon(1, reason="taken for dead")
+        with pytest.raises(pk.RefusedError, match=r"Entry 1 of .* is abandoned by now, so its rows were thrown away"):
+            reservation.release(PEOPLE)
+        with pytest.raises(pk.RefusedError, match="Entry 1 of"), reservation:
+            reservation.release(PEOPLE)
+        assert states(ledger) == ["abandoned"]
+
+    def test_an_entry_that_is_abandoned_while_the_table_is_read_hands_out_no_rows(self, ledger):
+        def abandon(step, done):
+            if step == "shuffling" and done == 1.0:
+                ledger.abandon(1, reason="taken for dead")
+
+        with pytest.raises(pk.RefusedError, match="Entry 1 of"), ledger.reserve(SUBJECT, PLAN) as reservation:
+            reservation.release(PEOPLE, progress=abandon)
+        assert states(ledger) == ["abandoned"]
+
+    def test_rows_count_even_if_their_entry_is_abandoned_meanwhile(self, ledger):
+        ledger.set_limit(SUBJECT, 3)
+        with ledger.reserve(SUBJECT, PLAN) as reservation:
+            made = reservation.release(PEOPLE)
+            ledger.abandon(2, reason="taken for dead")
+            other = ledger.reserve(SUBJECT, PLAN)  # fits the limit by now
+        account = ledger.account(SUBJECT)
+        assert [(entry.number, entry.state) for entry in account.entries] == [
+            (2, "abandoned"),
+            (other.number, "reserved"),
+            (reservation.number, "released"),
+        ]
+        counted = account.entries[2]
+        assert counted.reason == "entry 2 was abandoned while its rows were handed out; they count here"
+        assert (counted.plan, counted.records, counted.rows) == (PLAN.digest, 1_000, made.rows)
+        assert account.spent > account.limit  # beyond it, and said so
+        assert account.left == 0
+
+    def test_rows_count_even_if_their_entry_is_abandoned_and_the_run_fails(self, ledger):
+        reservation = ledger.reserve(SUBJECT, PLAN)
+
+        def fails():
+            with reservation:
+                reservation.release(PEOPLE)
+                ledger.abandon(1, reason="taken for dead")
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            fails()
+        assert states(ledger) == ["abandoned", "reserved"]
+        assert ledger.account(SUBJECT).entries[1].number == reservation.number
+        assert ledger.account(SUBJECT).spent > 1.99
+
+    def test_a_second_reservation_object_of_an_entry_is_counted(self, ledger):
+        first = ledger.reserve(SUBJECT, PLAN)
+        second = pk.Reservation(ledger, 1, SUBJECT, PLAN)
+        with first, second:
+            first.release(PEOPLE)
+            second.release(PEOPLE)
+        assert states(ledger) == ["released", "released"]
+
+    def test_statements_inside_each_other_count_once(self, ledger):
+        reservation = ledger.reserve(SUBJECT, PLAN)
+        with reservation, reservation:
+            reservation.release(PEOPLE)
+        assert states(ledger) == ["released"]
+
     def test_a_release_is_not_written_off(self, ledger):
         release(ledger)
         with pytest.raises(pk.RefusedError, match="Entry 1 is released and stays so"):

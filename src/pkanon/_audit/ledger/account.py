@@ -24,7 +24,8 @@ class Entry:
     """One release of the people of an account, or what was to become one.
 
     ``state`` is reserved, released or abandoned; an abandoned entry does not count. ``epsilon`` is a decimal text, or
-    "unbounded" for a release that claims nothing. What is only known after the release is None before.
+    "unbounded" for a release that claims nothing. What is only known after the release is None before. ``reason`` says why
+    it is abandoned, or why it counts the rows of another entry.
     """
 
     number: int
@@ -162,7 +163,13 @@ def accounts(events: Iterable[Event]) -> dict[str, Account]:
             limits[event.subject] = fraction(event.epsilon or "")
         elif event.kind == "reserved":
             own[event.number] = Entry(
-                event.number, event.date, "reserved", event.epsilon or "", event.plan or "", event.records or 0
+                event.number,
+                event.date,
+                "reserved",
+                event.epsilon or "",
+                event.plan or "",
+                event.records or 0,
+                reason=event.reason,
             )
         elif event.entry is not None:
             own[event.entry] = replace(
@@ -172,7 +179,7 @@ def accounts(events: Iterable[Event]) -> dict[str, Account]:
                 k=event.k,
                 central_epsilon=event.central_epsilon,
                 delta=event.delta,
-                reason=event.reason,
+                reason=event.reason or own[event.entry].reason,
             )
     return {subject: Account(subject, tuple(own.values()), limits.get(subject)) for subject, own in entries.items()}
 

@@ -5,6 +5,9 @@ writes the reservation. Only then is anything read or drawn. Afterwards a second
 *released*, or *abandoned* if no row left the run. A run that dies in between leaves a reservation, which counts: the
 ledger cannot know whether rows got out, so it assumes that they did. ``abandon`` writes such a reservation off.
 
+Somebody may abandon a reservation whose run is still at work. Such a run hands out no rows: it looks once more just
+before. If the entry is abandoned after that, the rows are out, and they are counted by a new entry, even beyond the limit.
+
 What is added: epsilon, or with a hidden record count the epsilon that includes being in the table at all. A release
 that claims nothing has no epsilon: it is written down as unbounded, and refused where there is a limit.
 """
@@ -19,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._errors import InputError, PkanonError, RefusedError, TargetError, did_you_mean
 from ..._plan import Number, Plan, exact, round_down, round_up
-from .account import DIGITS, DIGITS_OF_DELTA, UNBOUNDED, Account, accounts, fraction
+from .account import DIGITS, DIGITS_OF_DELTA, UNBOUNDED, Account, Entry, accounts, fraction
 from .store import Event, Store
 
 if TYPE_CHECKING:
@@ -140,36 +143,59 @@ class Ledger:
         """
         if not reason.strip():
             raise InputError("Say why this reservation led to no release; the reason stays in the ledger.")
-        return self._end(number, Event("abandoned", "", reason=reason.strip()))
-
-    def _end(self, number: int, event: Event) -> Account:
         with self._store.writing() as writing:
-            entries = {
-                entry.number: (account.subject, entry.state)
-                for account in accounts(writing.events).values()
-                for entry in account.entries
-            }
-            subject, state = entries.get(number, ("", "absent"))
-            if state == "absent":
-                raise InputError(f"The ledger {self.path} has no entry {number}; pkanon ledger show lists them.")
-            if state != "reserved":
-                raise RefusedError(f"Entry {number} is {state} and stays so; only a reservation can be written off.")
-            writing.append(replace(event, subject=subject, entry=number))
+            subject, entry = self._find(number, writing.events)
+            if entry.state != "reserved":
+                raise RefusedError(
+                    f"Entry {number} is {entry.state} and stays so; only a reservation can be written off."
+                )
+            writing.append(Event("abandoned", subject, entry=number, reason=reason.strip()))
             return accounts(writing.events)[subject]
+
+    def _find(self, number: int, events: list[Event]) -> tuple[str, Entry]:
+        """The subject and the entry of a number."""
+        for account in accounts(events).values():
+            for entry in account.entries:
+                if entry.number == number:
+                    return account.subject, entry
+        raise InputError(f"The ledger {self.path} has no entry {number}; pkanon ledger show lists them.")
+
+    def _check_reserved(self, number: int) -> None:
+        """Refuse to hand out rows for an entry that has ended."""
+        _, entry = self._find(number, self._store.read())
+        if entry.state != "reserved":
+            raise RefusedError(
+                f"Entry {number} of {self.path} is {entry.state} by now, so its rows were thrown away; reserve again."
+            )
+
+    def _count(self, number: int, released: Event | None) -> int:
+        """Write down that rows of an entry were handed out, complete or not (None), and return the entry that counts them.
+
+        It is the entry itself, or a new one if that has ended meanwhile.
+        """
+        with self._store.writing() as writing:
+            subject, entry = self._find(number, writing.events)
+            if entry.state != "reserved":
+                again = Event("reserved", subject, epsilon=entry.epsilon, plan=entry.plan, records=entry.records)
+                reason = f"entry {number} was {entry.state} while its rows were handed out; they count here"
+                number = writing.append(replace(again, reason=reason)).number
+            if released is not None:
+                writing.append(replace(released, subject=subject, entry=number))
+            return number
 
 
 class Reservation:
     """A release that the ledger has written down and that is still to be made.
 
     In a ``with`` statement: at its end the entry is *released*; after an error it is *abandoned*, unless rows were
-    handed out before. Then it stays reserved, and counts.
+    handed out before. Then it stays reserved, and counts. After its end it makes no release.
 
     Parameters
     ----------
     ledger
         The ledger it is written in.
     number
-        The number of its entry.
+        The number of its entry; another one at the end, if somebody abandoned that entry while rows were handed out.
     subject
         What the people are called.
     plan, randomness
@@ -199,6 +225,7 @@ class Reservation:
         self._plan = plan
         self._randomness = randomness
         self._release: Release | None = None
+        self._ended = False
         self.number = number
         self.subject = subject
 
@@ -210,29 +237,39 @@ class Reservation:
             raise InputError(f"The reservation fixes the {sorted(fixed)[0]}; say it when you reserve.")
         if self._release is not None:
             raise RefusedError("This reservation was used; reserve again for another release.")
+        self._refuse_if_ended()
         made = release(table, self._plan, randomness=self._randomness, **options)
         if made.certificate.void and _epsilon(self._plan, self._randomness) != UNBOUNDED:
             raise RefusedError("The release claims nothing, and an epsilon was reserved for it; it was thrown away.")
+        self._ledger._check_reserved(self.number)
         self._release = made
         return made
 
+    def _refuse_if_ended(self) -> None:
+        if self._ended:
+            raise RefusedError("This reservation has ended; reserve again for another release.")
+
     def __enter__(self) -> Reservation:
+        self._refuse_if_ended()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None and self._release is not None:
-            self._ledger._end(self.number, _released(self._release))
-        elif self._release is None:
-            reason = (
-                "no release was made" if kind is None else f"ended by {kind.__name__} before any row was handed out"
-            )
-            try:
+        if self._ended:
+            return
+        self._ended = True
+        try:
+            if self._release is not None:
+                self.number = self._ledger._count(self.number, _released(self._release) if kind is None else None)
+            else:
+                reason = (
+                    "no release was made" if kind is None else f"ended by {kind.__name__} before any row was handed out"
+                )
                 self._ledger.abandon(self.number, reason=reason)
-            except PkanonError:
-                if kind is None:
-                    raise  # else the first error is the one to report, and the reservation counts
+        except PkanonError:
+            if kind is None:
+                raise  # else the first error is the one to report, and the reservation counts
 
 
 def _checked(subject: str, known: dict[str, Account]) -> str:
