@@ -77,6 +77,38 @@ def test_above_the_limit_nothing_is_read_or_written(place):
     assert shown(place)["subjects"][0]["entries"] == []
 
 
+SCHEMA = ("--schema", "people.toml", "--epsilon", "2", "-o", "out")
+
+
+def test_with_a_number_of_records_nothing_is_read_either(place):
+    place.run("ledger", "limit", "people.ledger", "--subject", "patients", "--epsilon", "0.5")
+    (place.folder / "people.csv").unlink()
+    code, out, err = place.run("release", "people.csv", *SCHEMA, "--records", "200", *LEDGER)
+    assert (code, out) == (2, "")
+    assert err.endswith(" and the limit of 'patients' leaves 0.5: 0 of 0.5 is spent.\n")
+
+
+def test_without_a_number_of_records_rows_are_counted_and_nothing_is_drawn(place, monkeypatch):
+    seen = []
+    monkeypatch.setattr("pkanon._release.pipeline.encode", lambda *_, **__: seen.append("read"))
+    monkeypatch.setattr("pkanon._release.pipeline.Keystream", lambda *_: seen.append("drawn"))
+    place.run("ledger", "limit", "people.ledger", "--subject", "patients", "--epsilon", "0.5")
+    code, out, err = place.run("release", "people.csv", *SCHEMA, *LEDGER)
+    assert (code, out, seen) == (2, "", [])
+    assert err.endswith(" and the limit of 'patients' leaves 0.5: 0 of 0.5 is spent.\n")
+
+
+def test_a_check_asks_the_ledger_and_writes_nothing(place):
+    check = ("release", "people.csv", "--plan", "plan.json", "--check", *LEDGER)
+    assert place.run(*check)[0] == 0
+    assert "people.ledger" not in place.names()
+    place.run("ledger", "limit", "people.ledger", "--subject", "patients", "--epsilon", "0.5")
+    code, out, err = place.run(*check)
+    assert (code, out) == (2, "")
+    assert err.endswith(" and the limit of 'patients' leaves 0.5: 0 of 0.5 is spent.\n")
+    assert shown(place)["subjects"][0]["entries"] == []
+
+
 def test_a_limit_is_raised_by_name(place):
     limit = ("ledger", "limit", "people.ledger", "--subject", "patients", "--epsilon")
     assert place.run(*limit, "5") == (0, "0 releases of 'patients', epsilon 0 together; the limit of 5 leaves 5.\n", "")
@@ -155,9 +187,10 @@ def test_a_seeded_release_is_unbounded(place):
     )
 
 
+@pytest.mark.parametrize("check", [(), ("--check",)])
 @pytest.mark.parametrize("half", [("--ledger", "people.ledger"), ("--subject", "patients")])
-def test_a_ledger_and_a_subject_go_together(place, half):
-    code, _, err = to(place, "out", *half)
+def test_a_ledger_and_a_subject_go_together(place, half, check):
+    code, _, err = to(place, "out", *half, *check)
     assert code == 2
     assert err.startswith("error: --ledger and --subject go together")
     assert "people.ledger" not in place.names()

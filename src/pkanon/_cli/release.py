@@ -15,7 +15,7 @@ from .printing import note, print_json, say
 from .progress import progress_bar
 from .reading import read_plan, read_schema
 from .sign import key_password
-from .spending import ledger_options, note_spending, reserved
+from .spending import check_limit, check_pair, ledger_options, note_spending, reserved
 from .targets import DESIGN, TARGET, Options, Target, check_target, design_options, target_options
 
 
@@ -99,6 +99,7 @@ def command(
         raise pk.RefusedError("A seeded release protects nobody: --seed and --seeded-not-private go together.")
     if output is None and not check:
         raise pk.InputError("Name the folder to write with -o, or validate only with --check.")
+    check_pair(ledger, subject)
     if output is not None and not check:
         private.check_free(output)
     password = None if sign is None else key_password(sign)
@@ -119,10 +120,11 @@ def command(
         else:
             raise pk.InputError("Give --plan plan.json, or --schema people.toml with --k or --epsilon.")
         progress("planning", 1)
+        randomness = pk.System() if seed is None else pk.Seeded(seed)
         if check:
+            check_limit(ledger, subject, plan, randomness)
             others = pk.check(table, plan, progress=progress, **reading)
         else:
-            randomness = pk.System() if seed is None else pk.Seeded(seed)
             with reserved(ledger, subject, plan, randomness) as make:
                 release = make(table, threads=threads, progress=progress, **reading)
                 release.save(str(output), format=file_format, sign=sign, password=password, progress=progress)

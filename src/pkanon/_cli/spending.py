@@ -1,4 +1,8 @@
-"""A release beside its ledger: reserved before anything is read, written down when it is complete."""
+"""A release beside its ledger: reserved before anything is drawn, written down when it is complete.
+
+With a plan, or a schema and --records, it is reserved before the table is read. Without --records the rows are counted
+first, because the plan, and with it the epsilon, depends on their number.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +31,23 @@ def ledger_options(command: Command) -> Command:
     return ledger(subject(command))
 
 
+def check_pair(ledger: str | None, subject: str | None) -> None:
+    """Refuse one of --ledger and --subject without the other."""
+    if (ledger is None) != (subject is None):
+        raise pk.InputError("--ledger and --subject go together: where it is written down, and whose data these are.")
+
+
+def check_limit(ledger: str | None, subject: str | None, plan: pk.Plan, randomness: Any) -> None:
+    """Refuse what a ledger would refuse, and write nothing."""
+    if ledger is not None and subject is not None:
+        pk.Ledger(ledger).check(subject, plan, randomness=randomness)
+
+
 @contextmanager
 def reserved(
     ledger: str | None, subject: str | None, plan: pk.Plan, randomness: Any
 ) -> Iterator[Callable[..., pk.Release]]:
     """A function that makes the release of a table, and the ledger around it if there is one."""
-    if (ledger is None) != (subject is None):
-        raise pk.InputError("--ledger and --subject go together: where it is written down, and whose data these are.")
     if ledger is None or subject is None:
         yield partial(pk.release, plan=plan, randomness=randomness)
         return

@@ -27,6 +27,26 @@ def release(ledger, plan=PLAN, table=PEOPLE, randomness=None, **options):
         return reservation.release(table, **options)
 
 
+def watch(monkeypatch):
+    """What happens from now on, in order: an entry is written, a table is read, a key is drawn."""
+    from pkanon._release import pipeline
+
+    seen = []
+
+    def told(word, honest):
+        def tell(*arguments, **options):
+            result = honest(*arguments, **options)
+            seen.append(word)
+            return result
+
+        return tell
+
+    monkeypatch.setattr(pk.Ledger, "reserve", told("reserved", pk.Ledger.reserve))
+    monkeypatch.setattr(pipeline, "encode", told("read", pipeline.encode))
+    monkeypatch.setattr(pipeline, "Keystream", told("drawn", pipeline.Keystream))
+    return seen
+
+
 def states(ledger):
     return [entry.state for entry in ledger.account(SUBJECT).entries]
 
@@ -250,16 +270,35 @@ class TestReservations:
 
 
 class TestLimits:
-    def test_the_next_release_is_refused_before_anything_is_read(self, ledger):
+    def test_the_next_release_is_refused_before_anything_is_read_or_drawn(self, ledger, monkeypatch):
+        seen = watch(monkeypatch)
         ledger.set_limit(SUBJECT, 5)
         release(ledger)
+        assert seen == ["reserved", "read", "drawn"]
         release(ledger)
+        seen.clear()
         with pytest.raises(pk.RefusedError) as refused:
-            ledger.reserve(SUBJECT, PLAN)
+            release(ledger)
+        assert seen == []
         assert str(refused.value) == (
             "This release needs epsilon 2 and the limit of 'patients 2026' leaves 1: 4 of 5 is spent."
         )
         assert states(ledger) == ["released", "released"]
+
+    def test_a_plan_is_checked_without_being_reserved(self, ledger):
+        ledger.check(SUBJECT, PLAN)
+        assert not ledger.path.exists()
+        ledger.set_limit(SUBJECT, 3)
+        before = ledger.path.read_bytes()
+        ledger.check(SUBJECT, PLAN)
+        with pytest.raises(pk.RefusedError, match="has no epsilon"):
+            ledger.check(SUBJECT, PLAN, randomness=pk.Seeded(7))
+        with pytest.raises(pk.RefusedError, match="differs from it in case or spaces only"):
+            ledger.check(SUBJECT.upper(), PLAN)
+        assert ledger.path.read_bytes() == before
+        ledger.reserve(SUBJECT, PLAN)
+        with pytest.raises(pk.RefusedError, match="needs epsilon 2 and the limit of 'patients 2026' leaves 1"):
+            ledger.check(SUBJECT, PLAN)
 
     def test_a_limit_can_be_used_up_to_the_last_digit(self, ledger):
         ledger.set_limit(SUBJECT, "4")
@@ -412,8 +451,10 @@ class TestTheFile:
         assert states(ledger) == ["released"]
 
     def test_its_folder_must_exist(self, tmp_path):
-        with pytest.raises(pk.InputError, match="its folder does not exist; create it first"):
-            pk.Ledger(tmp_path / "no" / "people.ledger").reserve(SUBJECT, PLAN)
+        ledger = pk.Ledger(tmp_path / "no" / "people.ledger")
+        for use in (ledger.reserve, ledger.check):
+            with pytest.raises(pk.InputError, match="its folder does not exist; create it first"):
+                use(SUBJECT, PLAN)
 
     def test_a_folder_that_cannot_be_written(self, ledger, monkeypatch):
         def refuse(*arguments):

@@ -97,8 +97,7 @@ class Ledger:
             raise TargetError(f"The limit is {epsilon}; it cannot be below 0.")
         text = round_down(limit, DIGITS)
         with self._store.writing() as writing:
-            known = accounts(writing.events)
-            before = known.get(_checked(subject, known), Account(subject)).limit
+            before = _account(subject, accounts(writing.events)).limit
             if before is not None and Fraction(text) > before and not raising:
                 raise RefusedError(
                     f"The limit of '{subject}' is {round_down(before)}; say raising (--raise) if a higher one is meant."
@@ -125,11 +124,24 @@ class Ledger:
         """
         epsilon = _epsilon(plan, randomness)
         with self._store.writing() as writing:
-            known = accounts(writing.events)
-            account = known.get(_checked(subject, known), Account(subject))
-            _refuse(account, epsilon)
+            _refuse(_account(subject, accounts(writing.events)), epsilon)
             event = writing.append(Event("reserved", subject, epsilon=epsilon, plan=plan.digest, records=plan.records))
         return Reservation(self, event.number, subject, plan, randomness)
+
+    def check(self, subject: str, plan: Plan, *, randomness: Randomness | None = None) -> None:
+        """Raise what :meth:`reserve` would raise by now; write nothing.
+
+        Parameters
+        ----------
+        subject
+            What the people are called.
+        plan
+            The plan of the release.
+        randomness
+            As in :func:`pk.release`; a seeded release has no epsilon.
+        """
+        known = accounts(self._store.read()) if self._store.exists() else {}
+        _refuse(_account(subject, known), _epsilon(plan, randomness))
 
     def abandon(self, number: int, *, reason: str) -> Account:
         """Write off a reservation of which no row got out: it counts no more. Nothing is removed.
@@ -272,8 +284,8 @@ class Reservation:
                 raise  # else the first error is the one to report, and the reservation counts
 
 
-def _checked(subject: str, known: dict[str, Account]) -> str:
-    """The subject, if it is fit to be written down and cannot be mistaken for another one."""
+def _account(subject: str, known: dict[str, Account]) -> Account:
+    """The account of a subject, known or new, if it is fit to be written down and cannot be mistaken for another one."""
     if not isinstance(subject, str) or not subject.strip() or subject != subject.strip() or not subject.isprintable():
         raise InputError("A subject is a text on one line, without spaces at its ends, such as 'patients 2026'.")
     if len(subject) > LONGEST_SUBJECT:
@@ -284,7 +296,7 @@ def _checked(subject: str, known: dict[str, Account]) -> str:
                 f"The ledger has the subject '{other}', and '{subject}' differs from it in case or spaces only; write it the "
                 "same way, or choose another name."
             )
-    return subject
+    return known.get(subject, Account(subject))
 
 
 def _epsilon(plan: Plan, randomness: Randomness | None) -> str:

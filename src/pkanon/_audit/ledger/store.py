@@ -114,6 +114,14 @@ class Store:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
+    def exists(self) -> bool:
+        """Whether there is such a file; if not, there must be a folder to begin it in."""
+        if self.path.exists():
+            return True
+        if not self.path.absolute().parent.is_dir():
+            raise InputError(f"Cannot begin the ledger {self.path}: its folder does not exist; create it first.")
+        return False
+
     def read(self) -> list[Event]:
         """Every event so far, in order."""
         if not self.path.exists():
@@ -140,8 +148,8 @@ class Store:
 
     def _create(self) -> None:
         """An empty file that only its owner can read, if there is none yet."""
-        if not self.path.absolute().parent.is_dir():
-            raise InputError(f"Cannot begin the ledger {self.path}: its folder does not exist; create it first.")
+        if self.exists():
+            return
         try:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError:
