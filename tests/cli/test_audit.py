@@ -39,6 +39,22 @@ def test_a_promise_that_is_not_kept_is_exit_code_1(place, monkeypatch, form):
         assert out.endswith("The pipeline does not do what the plan claims. Release nothing with it.\n")
 
 
+def test_a_plan_that_claims_nothing(place):
+    schema = (place.folder / "people.toml").read_text()
+    place.write("draft.toml", 'domains = "drafted"\n' + schema)
+    assert place.run("plan", "draft.toml", "--records", "200", "--k", "3", "-o", "draft.json")[0] == 0
+    code, out, err = place.run("audit", "draft.json", *SMALL)
+    assert code == 0
+    assert out.split("measured")[0].split() == ["check", "by", "the", "plan"]
+    last = out.splitlines()[-1]
+    assert last.startswith("Nothing speaks against the plan's integers. Epsilon is at least ")
+    assert "claim" not in out
+    assert err == (
+        "note: the plan claims nothing: the declared values were read off the private table and nobody has confirmed that "
+        "they are public knowledge.\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -40,7 +40,14 @@ def command(plan_file: str, runs: int, rows: int, confidence: float, as_json: bo
 
 
 def _print(audit: pk.Audit) -> None:
-    header = ["check", "claimed", "measured", f"at least ({100 * audit.confidence:g}%)", "chance", "verdict"]
+    header = [
+        "check",
+        "by the plan" if audit.void else "claimed",
+        "measured",
+        f"at least ({100 * audit.confidence:g}%)",
+        "chance",
+        "verdict",
+    ]
     rows = [
         [
             check.name,
@@ -58,11 +65,12 @@ def _print(audit: pk.Audit) -> None:
         say(f"  {check.name}: {check.about}.")
     say()
     if audit.passed:
-        share = (
-            f", {100 * audit.lower / audit.epsilon:.0f}% of what is claimed" if 0 < audit.epsilon < float("inf") else ""
-        )
-        say(f"Nothing speaks against the claim. Epsilon is at least {number(audit.lower)}{share}.")
+        whole, against = "what is claimed", "the claim"
+        if audit.void:
+            whole, against = "what the plan's integers give", "the plan's integers"
+        share = f", {100 * audit.lower / audit.epsilon:.0f}% of {whole}" if 0 < audit.epsilon < float("inf") else ""
+        say(f"Nothing speaks against {against}. Epsilon is at least {number(audit.lower)}{share}.")
     else:
-        say("The pipeline does not do what the plan claims. Release nothing with it.")
+        say(f"The pipeline does not do what the plan {'says' if audit.void else 'claims'}. Release nothing with it.")
     for sentence in audit.left_out:
         note(sentence[:1].lower() + sentence[1:])

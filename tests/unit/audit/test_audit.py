@@ -78,6 +78,8 @@ def test_the_pieces_of_an_audit():
     assert document["false_alarm"] == 1e-6
     assert len(document["checks"]) == 5
     assert repr(audit).startswith("<Audit passed: epsilon at least ")
+    assert repr(audit).endswith(", 2 claimed>")
+    assert audit.void == ()
 
 
 def test_a_higher_confidence_lowers_the_bound_of_the_same_counts():
@@ -103,8 +105,32 @@ def test_a_plan_without_epsilon_is_audited_all_the_same():
     assert math.isinf(audit.epsilon)
     assert audit.to_json()["epsilon"] is None
     assert audit.left_out == (
-        "The plan claims no epsilon: some released values rule out some true values for certain.",
+        "The plan claims nothing: some released values rule out some true values for certain: k is 1 and nothing bounds "
+        "epsilon.",
     )
+    assert "unbounded by the plan's integers" in repr(audit)
+
+
+PASSED = pk.plan(pk.Schema([*SEX.attributes, pk.Attribute("weight", role="pass")]), records=1_000, epsilon=2)
+DRAFTED = pk.plan(pk.Schema(SEX.attributes, drafted=True), records=1_000, epsilon=2)
+COMPUTED = pk.plan(
+    SEX,
+    records=1_000,
+    matrices={"sex": pk.TransitionMatrix([[0.7, 0.3], [0.3, 0.7]], data_dependent=True)},
+)
+
+
+@pytest.mark.parametrize("plan", [PASSED, DRAFTED, COMPUTED], ids=["passed", "drafted", "data-dependent"])
+def test_a_plan_that_claims_nothing_is_audited_and_no_claim_is_named(plan):
+    audit = pk.audit(plan, runs=100, rows=2_000)
+    assert audit.passed
+    assert audit.void == tuple(plan.void_reasons)
+    assert audit.to_json()["void"] == plan.void_reasons
+    assert [sentence for sentence in audit.left_out if sentence.startswith("The plan claims nothing: ")] == [
+        f"The plan claims nothing: {reason[0].lower()}{reason[1:]}" for reason in plan.void_reasons
+    ]
+    assert "by the plan's integers>" in repr(audit)
+    assert "claimed" not in repr(audit)
 
 
 def test_a_plan_that_gives_nothing_away_is_audited_all_the_same():

@@ -33,6 +33,7 @@ TENTHS = 10
 class Check:
     """One check: what is claimed, what was measured, and whether the claim stands.
 
+    Of a plan that claims nothing, ``claimed`` is what its integers would give.
     ``lower`` is a bound from below on epsilon at the confidence that was asked for, None in checks of something else;
     those have a ``chance``: how probable something like this is with a correct pipeline, at most. ``about`` says what was
     compared.

@@ -49,13 +49,15 @@ class Audit:
     plan_digest
         The digest of the plan that was audited.
     epsilon
-        The epsilon that the plan claims.
+        The epsilon that the plan claims; for a plan that claims nothing, what its integers would give.
     confidence
         Of the lower bounds.
     checks
         One by one: name, claimed, measured, lower bound on epsilon, chance, passed, and what was compared.
     left_out
-        What was not audited, a sentence each.
+        What was not audited, and why the plan claims nothing where that is so, a sentence each.
+    void
+        What takes the guarantee of the plan away, a sentence each; nothing is claimed then.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Audit:
     confidence: float
     checks: tuple[Check, ...]
     left_out: tuple[str, ...] = ()
+    void: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -84,7 +87,9 @@ class Audit:
 
     def __repr__(self) -> str:
         verdict = "passed" if self.passed else "failed"
-        return f"<Audit {verdict}: epsilon at least {math.floor(self.lower * 1e4) / 1e4}, {self.epsilon:.6g} claimed>"
+        epsilon = "unbounded" if math.isinf(self.epsilon) else f"{self.epsilon:.6g}"
+        source = "by the plan's integers" if self.void else "claimed"
+        return f"<Audit {verdict}: epsilon at least {math.floor(self.lower * 1e4) / 1e4}, {epsilon} {source}>"
 
     def to_json(self) -> dict[str, Any]:
         """The audit as its verb prints it with --json; null where there is no number, or an unbounded one."""
@@ -100,6 +105,7 @@ class Audit:
                 for check in self.checks
             ],
             "left_out": list(self.left_out),
+            "void": list(self.void),
         }
 
 
@@ -161,7 +167,7 @@ def audit(
         large_order(compared, pipeline, rows, errors),
         small_order(compared, small, errors),
     )
-    return Audit(plan.digest, plan.epsilon, confidence, checks, tuple(_left_out(plan)))
+    return Audit(plan.digest, plan.epsilon, confidence, checks, tuple(_left_out(plan)), tuple(plan.void_reasons))
 
 
 def _left_out(plan: Plan) -> list[str]:
@@ -170,6 +176,4 @@ def _left_out(plan: Plan) -> list[str]:
         sentences.append("The noise on the hidden record count was not audited.")
     if plan.schema.passed:
         sentences.append("Passed columns are released as they are; only the others were audited.")
-    if math.isinf(plan.epsilon):
-        sentences.append("The plan claims no epsilon: some released values rule out some true values for certain.")
-    return sentences
+    return sentences + [f"The plan claims nothing: {reason[:1].lower()}{reason[1:]}" for reason in plan.void_reasons]
