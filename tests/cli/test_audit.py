@@ -17,6 +17,8 @@ def test_a_table_of_checks(place):
     assert lines[0].split() == ["check", "claimed", "measured", "at", "least", "(95%)", "chance", "verdict"]
     assert [line.split()[-1] for line in lines[2:7]] == ["passed"] * 5
     assert lines[-1].startswith("Nothing speaks against the claim. Epsilon is at least ")
+    assert " (95% confidence), " in lines[-1]
+    assert lines[-1].endswith("% of what is claimed.")
 
 
 def test_json(place):

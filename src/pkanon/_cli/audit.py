@@ -17,7 +17,12 @@ from .reading import read_plan
 @click.option("--runs", type=int, default=4_000, show_default=True, metavar="N", help="Releases of two rows.")
 @click.option("--rows", type=int, default=1_000_000, show_default=True, metavar="N", help="Rows of the large tables.")
 @click.option(
-    "--confidence", type=float, default=0.95, show_default=True, metavar="C", help="Of each lower bound on epsilon."
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
+    metavar="C",
+    help="Of the lower bounds on epsilon, both together.",
 )
 @json_option
 def command(plan_file: str, runs: int, rows: int, confidence: float, as_json: bool) -> int:
@@ -40,11 +45,12 @@ def command(plan_file: str, runs: int, rows: int, confidence: float, as_json: bo
 
 
 def _print(audit: pk.Audit) -> None:
+    confidence = f"{100 * audit.confidence:g}%"
     header = [
         "check",
         "by the plan" if audit.void else "claimed",
         "measured",
-        f"at least ({100 * audit.confidence:g}%)",
+        f"at least ({confidence})",
         "chance",
         "verdict",
     ]
@@ -69,7 +75,9 @@ def _print(audit: pk.Audit) -> None:
         if audit.void:
             whole, against = "what the plan's integers give", "the plan's integers"
         share = f", {100 * audit.lower / audit.epsilon:.0f}% of {whole}" if 0 < audit.epsilon < float("inf") else ""
-        say(f"Nothing speaks against {against}. Epsilon is at least {number(audit.lower)}{share}.")
+        say(
+            f"Nothing speaks against {against}. Epsilon is at least {number(audit.lower)} ({confidence} confidence){share}."
+        )
     else:
         say(f"The pipeline does not do what the plan {'says' if audit.void else 'claims'}. Release nothing with it.")
     for sentence in audit.left_out:

@@ -78,7 +78,7 @@ def test_the_pieces_of_an_audit():
     assert document["false_alarm"] == 1e-6
     assert len(document["checks"]) == 5
     assert repr(audit).startswith("<Audit passed: epsilon at least ")
-    assert repr(audit).endswith(", 2 claimed>")
+    assert repr(audit).endswith(" (90% confidence), 2 claimed>")
     assert audit.void == ()
 
 
@@ -86,6 +86,26 @@ def test_a_higher_confidence_lowers_the_bound_of_the_same_counts():
     from pkanon._audit.differential.tails import epsilon_below
 
     assert epsilon_below(70, 100, 10, 100, 0.01) < epsilon_below(70, 100, 10, 100, 0.05)
+
+
+def test_the_higher_of_two_bounds_holds_with_the_stated_confidence(monkeypatch):
+    """Each bound takes half of the error: a higher one of two with 95% each would hold with 90% only."""
+    from pkanon._audit.differential import checking
+    from pkanon._audit.differential.verdict import FALSE_ALARM
+
+    honest, seen = checking.epsilon_below, []
+
+    def spy(first, first_runs, second, second_runs, error):
+        bound = honest(first, first_runs, second, second_runs, error)
+        if np.ndim(bound) == 0:
+            seen.append(error)
+        return bound
+
+    monkeypatch.setattr(checking, "epsilon_below", spy)
+    audit = pk.audit(PLAN, runs=100, rows=1_000, confidence=0.95)
+    stated = [error for error in seen if error > FALSE_ALARM]  # the others are for the verdict
+    assert len(stated) == sum(check.lower is not None for check in audit.checks)
+    assert sum(stated) == pytest.approx(1 - audit.confidence)
 
 
 def test_steps_are_shown():

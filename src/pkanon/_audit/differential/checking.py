@@ -34,9 +34,9 @@ class Check:
     """One check: what is claimed, what was measured, and whether the claim stands.
 
     Of a plan that claims nothing, ``claimed`` is what its integers would give.
-    ``lower`` is a bound from below on epsilon at the confidence that was asked for, None in checks of something else;
-    those have a ``chance``: how probable something like this is with a correct pipeline, at most. ``about`` says what was
-    compared.
+    ``lower`` is a bound from below on epsilon, None in checks of something else; all of an audit's bounds hold together with
+    the confidence that was asked for. The other checks have a ``chance``: how probable something like this is with a correct
+    pipeline, at most. ``about`` says what was compared.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Errors:
-    """``bound``: of the bounds that are stated; ``alarm``: of a verdict against a correct pipeline, for one check."""
+    """``bound``: of a bound that is stated; ``alarm``: of a verdict against a correct pipeline, for one check."""
 
     bound: float
     alarm: float

@@ -37,6 +37,8 @@ from .tables import Pipeline
 FALSE_ALARM = 1e-6
 """How probable it is, at most, that a correct pipeline fails an audit."""
 CHECKS = 5
+BOUNDS = 2
+"""Checks that bound epsilon; they share the error, so that both bounds hold together, and with them the higher one."""
 LEAST_RUNS, LEAST_ROWS = 100, 1_000
 
 
@@ -51,7 +53,7 @@ class Audit:
     epsilon
         The epsilon that the plan claims; for a plan that claims nothing, what its integers would give.
     confidence
-        Of the lower bounds.
+        Of the lower bounds on epsilon, all together.
     checks
         One by one: name, claimed, measured, lower bound on epsilon, chance, passed, and what was compared.
     left_out
@@ -82,14 +84,15 @@ class Audit:
 
     @property
     def lower(self) -> float:
-        """The highest lower bound on epsilon, at the confidence of each."""
+        """The highest lower bound on epsilon. It holds with ``confidence``, for all of them do together."""
         return max(check.lower or 0.0 for check in self.checks)
 
     def __repr__(self) -> str:
         verdict = "passed" if self.passed else "failed"
         epsilon = "unbounded" if math.isinf(self.epsilon) else f"{self.epsilon:.6g}"
         source = "by the plan's integers" if self.void else "claimed"
-        return f"<Audit {verdict}: epsilon at least {math.floor(self.lower * 1e4) / 1e4}, {epsilon} {source}>"
+        bound = f"{math.floor(self.lower * 1e4) / 1e4} ({100 * self.confidence:g}% confidence)"
+        return f"<Audit {verdict}: epsilon at least {bound}, {epsilon} {source}>"
 
     def to_json(self) -> dict[str, Any]:
         """The audit as its verb prints it with --json; null where there is no number, or an unbounded one."""
@@ -134,7 +137,7 @@ def audit(
     rows
         How many rows the large tables have.
     confidence
-        Of each lower bound on epsilon. The verdict does not depend on it: it has a false-alarm rate of its own.
+        Of the lower bounds on epsilon, both together. The verdict does not depend on it: it has a false-alarm rate of its own.
     progress
         Called with the name of a step and the share of it that is done.
 
@@ -154,7 +157,7 @@ def audit(
         raise InputError(f"confidence = {confidence}: it is at least 0.5 and below 1, such as 0.95.")
     progress = progress or quiet
     check_size(plan)
-    errors = Errors(bound=1 - confidence, alarm=FALSE_ALARM / CHECKS)
+    errors = Errors(bound=(1 - confidence) / BOUNDS, alarm=FALSE_ALARM / CHECKS)
     pipeline = Pipeline(plan)
     compared = Comparison(plan, *worst_pair(plan))
     progress("large tables", 0.0)
