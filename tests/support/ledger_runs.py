@@ -6,6 +6,7 @@ python ledger_runs.py kill LEDGER PLAN SEED      writers are killed at random mo
 
 import os
 import random
+import select
 import signal
 import sqlite3
 import sys
@@ -16,7 +17,7 @@ import pkanon as pk
 
 WRITERS = 60
 LONGEST = 0.04
-"""Seconds that a writer lives: it begins a file in about a millisecond and then writes an event in about as much."""
+"""Seconds that a writer lives on after it has begun: long enough for some events, which take about a millisecond each."""
 
 
 def race(path: Path, plan: pk.Plan, count: int) -> None:
@@ -50,9 +51,14 @@ def write_for_ever(path: Path, plan: pk.Plan, out: int) -> None:
         os.write(out, b"%d\n" % (number + 1))
 
 
+def _is_ready(pipe: int) -> bool:
+    """Whether there is something to read."""
+    return bool(select.select([pipe], [], [], 0)[0])
+
+
 def kill(path: Path, plan: pk.Plan, seed: int) -> None:
     draw, first = random.Random(seed), path
-    said, begun = 0, 0
+    said, events = 0, 0
     for round in range(WRITERS):
         if round % 3 == 0:  # from time to time a new ledger, so that its beginning is cut short too
             path = first.with_name(f"{first.name}.{round}")
@@ -62,14 +68,19 @@ def kill(path: Path, plan: pk.Plan, seed: int) -> None:
         if writer == 0:
             write_for_ever(path, plan, out)
         os.close(out)
+        # however slow the machine is: it has begun the file, or written an event into one that was there
+        while not (path.exists() if round % 3 == 0 else _is_ready(inside)):
+            assert os.waitid(os.P_PID, writer, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None, (
+                "the writer ended by itself"
+            )
+            time.sleep(0.0002)
         time.sleep(draw.random() ** 2 * LONGEST)
         os.kill(writer, signal.SIGKILL)
         os.waitpid(writer, 0)
         with os.fdopen(inside) as lines:
-            said = max([said, *map(int, lines)])
-        if not path.exists():
-            continue
-        begun += 1
+            told = [int(line) for line in lines]
+        said = max([said, *told])
+        events += len(told)
         entries = [entry for account in pk.Ledger(path).accounts().values() for entry in account.entries]
         with sqlite3.connect(path) as connection:
             (found,) = connection.execute("PRAGMA integrity_check").fetchone()
@@ -82,7 +93,7 @@ def kill(path: Path, plan: pk.Plan, seed: int) -> None:
             print(f"round {round}: {said} were said to be written, and {written} are there")
         if sum(entry.state == "reserved" for entry in entries) > round % 3 + 1:
             print(f"round {round}: a writer left more than one reservation open")
-    print("begun", begun)
+    print("events", events)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,6 @@ def test_fifty_processes_never_exceed_the_limit(tmp_path, plan_file):
 
 def test_a_writer_that_is_killed_leaves_a_ledger_that_can_be_read(tmp_path, plan_file, seed):
     # what a writer was told is written is there, and no more than the one event it may have been writing
-    *wrong, begun = run("kill", tmp_path / "people.ledger", plan_file, seed)
+    *wrong, events = run("kill", tmp_path / "people.ledger", plan_file, seed)
     assert wrong == []
-    assert int(begun.split()[1]) >= 30  # most of the 60 writers lived long enough to begin
+    assert int(events.split()[1]) >= 40  # two writers in three live until they have written one, at least
