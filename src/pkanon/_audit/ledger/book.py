@@ -301,9 +301,9 @@ def _account(subject: str, known: dict[str, Account]) -> Account:
 
 def _epsilon(plan: Plan, randomness: Randomness | None) -> str:
     """What a release adds, as a decimal text rounded up."""
-    from ..._sample import System
+    from ..._sample import System, is_private
 
-    if plan.void_reasons or not (randomness is None or type(randomness) is System):
+    if plan.void_reasons or not is_private(randomness or System()):
         return UNBOUNDED
     return round_up(plan.epsilon if plan.epsilon_unbounded is None else plan.epsilon_unbounded, DIGITS)
 
