@@ -175,6 +175,17 @@ def test_an_entry_that_is_abandoned_while_the_folder_is_written_is_counted_again
     assert "  Entry 3 is released: entry 1 was abandoned while its rows were handed out; they count here.\n" in out
 
 
+def test_a_ledger_that_cannot_be_used_is_a_failure_of_the_environment(place):
+    name = "x" * 300
+    for arguments in (
+        ("ledger", "show", name),
+        ("release", "people.csv", "--plan", "plan.json", "-o", "out", "--ledger", name, "--subject", "patients"),
+    ):
+        code, out, err = place.run(*arguments)
+        assert (code, out, err) == (3, "", f"error: Cannot use the ledger {name}: File name too long.\n")
+    assert "out" not in place.names()
+
+
 def test_a_seeded_release_is_unbounded(place):
     seeded = ("--seed", "7", "--seeded-not-private")
     _, _, err = to(place, "one", *LEDGER, *seeded)
@@ -211,6 +222,15 @@ def test_a_ledger_and_a_subject_go_together(place, half, check):
         (
             ("abandon", "no.ledger", "1", "--reason", " "),
             "error: Say why this reservation led to no release; the reason",
+        ),
+        (("show", "."), "error: . is not a ledger; it is not a file.\n"),
+        (
+            ("limit", "p.ledger", "--subject", "s", "--epsilon", "-1"),
+            "error: The limit is -1; it cannot be below 0.\n",
+        ),
+        (
+            ("limit", "p.ledger", "--subject", "s", "--epsilon", "inf"),
+            "error: The limit = inf is not a number that can",
         ),
         ((), "error: Missing command. See pkanon ledger --help.\n"),
         (("shwo",), "error: No such command 'shwo'."),

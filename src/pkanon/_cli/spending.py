@@ -6,6 +6,7 @@ first, because the plan, and with it the epsilon, depends on their number.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -52,7 +53,7 @@ def reserved(
         yield partial(pk.release, plan=plan, randomness=randomness)
         return
     book = pk.Ledger(ledger)
-    begun = not book.path.exists()
+    begun = not os.path.exists(ledger)  # nor does one that cannot be looked at; the ledger says why
     reservation = book.reserve(subject, plan, randomness=randomness)
     if begun:
         note(f"began the ledger {ledger}.")

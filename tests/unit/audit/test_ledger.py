@@ -268,6 +268,13 @@ class TestReservations:
         with pytest.raises(pk.InputError, match="Say why"):
             ledger.abandon(2, reason="  ")
 
+    @pytest.mark.parametrize("wrong", ["two\nlines", "\x1b[31mred", "half a letter: \udcff"])
+    def test_a_reason_is_a_line_of_text(self, ledger, wrong):
+        ledger.reserve(SUBJECT, PLAN)
+        with pytest.raises(pk.InputError, match="A reason is a text on one line"):
+            ledger.abandon(1, reason=wrong)
+        assert states(ledger) == ["reserved"]
+
 
 class TestLimits:
     def test_the_next_release_is_refused_before_anything_is_read_or_drawn(self, ledger, monkeypatch):
@@ -293,7 +300,7 @@ class TestLimits:
         ledger.check(SUBJECT, PLAN)
         with pytest.raises(pk.RefusedError, match="has no epsilon"):
             ledger.check(SUBJECT, PLAN, randomness=pk.Seeded(7))
-        with pytest.raises(pk.RefusedError, match="differs from it in case or spaces only"):
+        with pytest.raises(pk.RefusedError, match="differs from it only in case, spaces or the form of a letter"):
             ledger.check(SUBJECT.upper(), PLAN)
         assert ledger.path.read_bytes() == before
         ledger.reserve(SUBJECT, PLAN)
@@ -331,10 +338,11 @@ class TestLimits:
         with pytest.raises(pk.RefusedError):
             ledger.reserve(SUBJECT, PLAN)
 
-    @pytest.mark.parametrize("wrong", [-1, "ten", None, float("nan")])
+    @pytest.mark.parametrize("wrong", [-1, "-1", "ten", None, float("nan"), "nan", float("inf"), "inf", "-Infinity"])
     def test_a_limit_is_a_number(self, ledger, wrong):
         with pytest.raises(pk.TargetError):
             ledger.set_limit(SUBJECT, wrong)
+        assert not ledger.path.exists()
 
     def test_a_limit_is_rounded_down(self, ledger):
         assert ledger.set_limit(SUBJECT, Fraction(1, 3)).limit < Fraction(1, 3)
@@ -388,11 +396,18 @@ class TestSubjects:
         with pytest.raises(pk.InputError, match="A subject"):
             ledger.reserve(wrong, PLAN)
 
-    @pytest.mark.parametrize("other", ["Patients 2026", "patients  2026", "patients2026"])
+    @pytest.mark.parametrize("other", ["Patients 2026", "patients  2026", "patients2026", "\uff50atients 2026"])
     def test_a_subject_that_could_be_mistaken_for_another_is_refused(self, ledger, other):
         ledger.set_limit(SUBJECT, 5)
-        with pytest.raises(pk.RefusedError, match="differs from it in case or spaces only"):
+        with pytest.raises(pk.RefusedError, match="differs from it only in case, spaces or the form of a letter"):
             ledger.reserve(other, PLAN)
+        with pytest.raises(pk.RefusedError, match="write it the same way"):
+            ledger.set_limit(other, 50)
+
+    def test_a_letter_with_an_accent_is_one_letter(self, ledger):
+        ledger.set_limit("caf\u00e9", 5)
+        with pytest.raises(pk.RefusedError, match="the form of a letter"):
+            ledger.set_limit("cafe\u0301", 50)
 
 
 class TestTheFile:
@@ -491,6 +506,12 @@ class TestTheFile:
     def test_a_folder_is_no_ledger(self, tmp_path):
         with pytest.raises(pk.InputError, match="is not a ledger; it is not a file"):
             pk.Ledger(tmp_path).reserve(SUBJECT, PLAN)
+
+    def test_a_name_that_is_too_long(self, tmp_path):
+        ledger = pk.Ledger(tmp_path / ("x" * 300))
+        for use in (ledger.accounts, lambda: ledger.reserve(SUBJECT, PLAN), lambda: ledger.check(SUBJECT, PLAN)):
+            with pytest.raises(pk.EnvironmentFailure, match=r"Cannot use the ledger .*: File name too long\."):
+                use()
 
     def test_a_text_is_no_ledger(self, ledger):
         ledger.path.write_text("sex,age\nF,30\n" * 100)

@@ -14,6 +14,7 @@ that claims nothing has no epsilon: it is written down as unbounded, and refused
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -153,15 +154,18 @@ class Ledger:
         reason
             Why it is certain that no row got out, in the custodian's words.
         """
-        if not reason.strip():
+        reason = reason.strip()
+        if not reason:
             raise InputError("Say why this reservation led to no release; the reason stays in the ledger.")
+        if not reason.isprintable():
+            raise InputError("A reason is a text on one line, without control characters.")
         with self._store.writing() as writing:
             subject, entry = self._find(number, writing.events)
             if entry.state != "reserved":
                 raise RefusedError(
                     f"Entry {number} is {entry.state} and stays so; only a reservation can be written off."
                 )
-            writing.append(Event("abandoned", subject, entry=number, reason=reason.strip()))
+            writing.append(Event("abandoned", subject, entry=number, reason=reason))
             return accounts(writing.events)[subject]
 
     def _find(self, number: int, events: list[Event]) -> tuple[str, Entry]:
@@ -291,12 +295,17 @@ def _account(subject: str, known: dict[str, Account]) -> Account:
     if len(subject) > LONGEST_SUBJECT:
         raise InputError(f"A subject has at most {LONGEST_SUBJECT} characters.")
     for other in known:
-        if other != subject and "".join(other.casefold().split()) == "".join(subject.casefold().split()):
+        if other != subject and _likeness(other) == _likeness(subject):
             raise RefusedError(
-                f"The ledger has the subject '{other}', and '{subject}' differs from it in case or spaces only; write it the "
-                "same way, or choose another name."
+                f"The ledger has the subject '{other}', and '{subject}' differs from it only in case, spaces or the form of a "
+                "letter; write it the same way, or choose another name."
             )
     return known.get(subject, Account(subject))
+
+
+def _likeness(subject: str) -> str:
+    """The same for subjects that people would take for one: letters can be stored in several forms."""
+    return "".join(unicodedata.normalize("NFKC", subject).casefold().split())
 
 
 def _epsilon(plan: Plan, randomness: Randomness | None) -> str:

@@ -116,7 +116,7 @@ class Store:
 
     def exists(self) -> bool:
         """Whether there is such a file; if not, there must be a folder to begin it in."""
-        if self.path.exists():
+        if self._is_there():
             return True
         if not self.path.absolute().parent.is_dir():
             raise InputError(f"Cannot begin the ledger {self.path}: its folder does not exist; create it first.")
@@ -124,7 +124,7 @@ class Store:
 
     def read(self) -> list[Event]:
         """Every event so far, in order."""
-        if not self.path.exists():
+        if not self._is_there():
             raise InputError(f"There is no ledger {self.path}; a release with --ledger, or a limit, begins one.")
         with self._open() as connection:
             connection.execute("BEGIN")  # one moment for all that is read
@@ -145,6 +145,15 @@ class Store:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    def _is_there(self) -> bool:
+        try:
+            os.stat(self.path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:  # a folder that may not be searched, a name that is too long
+            raise EnvironmentFailure(f"Cannot use the ledger {self.path}: {error.strerror}.") from None
+        return True
 
     def _create(self) -> None:
         """An empty file that only its owner can read, if there is none yet."""
