@@ -64,7 +64,7 @@ def _closed_form(rho: float, w: Counts, released: Counts) -> Counts:
     ratio = np.where(possible, y / np.where(possible, floor, 1.0), -1.0)
     if rho < _TINY:  # the likelihood is linear in rho p: everybody is where y / w is largest
         best = ratio == ratio.max()
-        return (total * best / best.sum()).reshape(released.shape)
+        return np.asarray((total * best / best.sum()).reshape(released.shape), float)
     order = np.argsort(-ratio, kind="stable")
     counted, freed = np.cumsum(y[order]), np.cumsum(floor[order])
     # with the first i cells above their floor: t = sum of their y / (1 - floors of the others)
