@@ -9,6 +9,7 @@ from small_tables import CASES, dense_of, records_of
 
 from pkanon._audit.verification import order, possible
 from pkanon._audit.verification.evidence import FALSE_ALARMS, Evidence, average
+from pkanon._audit.verification.verdicts import weighed
 
 COLUMNS = {
     "two values": [0, 0, 0, 1, 1, 1, 1],
@@ -45,6 +46,16 @@ def test_evidence_of_drift_has_mean_1(column, stretches, monkeypatch):
     means = mean_over_orders(column, order._drift)
     assert means.shape == (len(order.POWERS),)
     assert means == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("column", [[0, 1, 1, 1, 1, 1, 1, 2], [0, 0, 0, 0, 0, 0, 1, 2], [0, 1, 2, 2, 2, 2, 2, 2]])
+def test_evidence_of_a_column_with_a_dominating_value_has_mean_1(column, monkeypatch):
+    """Most rows have one value, so that some groups of values have no rows."""
+    monkeypatch.setattr(order, "MANY", 3)
+    groups = order._grouped(np.array(column, np.uint8))
+    assert 2 <= len(np.bincount(groups)) < order.GROUPS
+    assert np.bincount(groups).all()
+    assert mean_over_orders(column, lambda codes: [order._column(codes)]) == pytest.approx(1, abs=1e-9)
 
 
 def test_evidence_in_the_order_of_whole_rows_has_mean_1():
@@ -99,6 +110,18 @@ def test_an_alarm_needs_one_over_the_false_alarm_rate():
     assert just.p_value == pytest.approx(FALSE_ALARMS)
     below = Evidence({"a": limit + math.log(2) - 1e-6, "b": -math.inf}, {"a": 0.5, "b": 0.5})
     assert not below.alarming
+
+
+@pytest.mark.parametrize("others", [[], [0.0], [math.inf], [-math.inf]])
+def test_what_is_not_a_number_is_no_evidence_and_no_pass(others):
+    for logs in ([math.nan, *others], [*others, math.nan]):
+        with pytest.raises(ArithmeticError):
+            average(logs)
+        found = Evidence(dict(enumerate(logs)), dict.fromkeys(range(len(logs)), 1 / len(logs)))
+        with pytest.raises(ArithmeticError):
+            found.alarming  # noqa: B018
+        with pytest.raises(ArithmeticError):
+            weighed("order", found, "fine", "wrong")
 
 
 def test_averages():

@@ -67,6 +67,19 @@ def test_sorted_rows(plan, people, seed, by):
     assert broken(forged(plan, reordered(codes, order))) == {"order"}
 
 
+def test_a_sorted_column_that_nearly_everybody_has_one_value_of(seed):
+    """Of twelve values one has four rows in five, as k = 2 leaves it."""
+    plan = pk.plan(schema_of((12,)), records=COUNT, k=2, design="joint")
+    draw = np.random.default_rng(seed)
+    people = {"a0": np.where(draw.random(COUNT) < 0.8, 6, draw.integers(0, 12, COUNT)).astype(np.uint8)}
+    codes = randomised(plan, people, seed)
+    assert broken(forged(plan, shuffled(codes, seed))) == set()
+    assert broken(forged(plan, {"a0": np.sort(codes["a0"])})) == {"order"}
+    nearly = np.sort(codes["a0"])
+    nearly[[0, -1]] = nearly[[-1, 0]]  # sorted but for two rows: only drift and like after like can tell
+    assert broken(forged(plan, {"a0": nearly})) == {"order"}
+
+
 def test_a_private_table_in_order_that_was_not_shuffled(plan, people, seed):
     """Its columns were sorted and are randomised: no released column is sorted any more."""
     order = np.argsort(people["a1"], kind="stable")

@@ -41,6 +41,7 @@ PASSING = pk.Schema(
         pk.Attribute("old", role="pass", type="boolean"),
     ]
 )
+SKEWED = pk.Schema([pk.Attribute.ranged("a0", 1, 12), pk.Attribute("visits", role="pass", type="integer")])
 
 
 def typed_people(rows, draw):
@@ -88,6 +89,12 @@ def coded_people(schema, rows, draw, *, alike):
     return decode(schema, codes, None)
 
 
+def skewed_people(rows, draw):
+    """Of twelve values, one has four rows in five; a passed number is as skewed."""
+    values, numbers = (np.where(draw.random(rows) < 0.8, 7, draw.integers(1, 13, rows)) for _ in range(2))
+    return pl.DataFrame({"a0": values, "visits": numbers})
+
+
 def people_of_units(plan, rows, draw, *, alike):
     """Rows of a plan whose units may forbid combinations."""
     codes = {}
@@ -118,6 +125,11 @@ def cases(seed):
         schema = schema_of(sizes)
         plan = pk.plan(schema, records=30, k=2, hide_count=p)
         yield f"hidden count, {rows} rows", plan, coded_people(schema, rows, draw, alike=False)
+    for rows, design in itertools.product((60, 400, 4_000), ("joint", "optimal")):
+        plan = pk.plan(SKEWED, records=rows, k=2, design=design)
+        yield f"skewed, {design}, {rows} rows", plan, skewed_people(rows, draw)
+        plan = pk.plan(schema_of((12,)), records=rows, k=2, design=design)
+        yield f"skewed and nothing passed, {design}, {rows} rows", plan, skewed_people(rows, draw).select("a0")
     matrix = pk.TransitionMatrix([[0.9, 0.1, 0], [0.2, 0.7, 0.1], [0, 0.3, 0.7]])
     dependent = pk.TransitionMatrix([[0.9, 0.1], [0.1, 0.9]], data_dependent=True)
     for rows in ROWS:

@@ -54,7 +54,12 @@ def average(logs: Sequence[float]) -> float:
 
 
 def weighted(parts: Sequence[tuple[float, float]]) -> float:
-    """The logarithm of a weighted sum of numbers given by (logarithm, weight)."""
+    """The logarithm of a weighted sum of numbers given by (logarithm, weight).
+
+    What is not a number is an ArithmeticError: no verdict may rest on it, least of all a good one.
+    """
+    if any(math.isnan(value) for value, _ in parts):
+        raise ArithmeticError("A piece of evidence is not a number.")
     top = max((value for value, _ in parts), default=NONE)
     if math.isinf(top):
         return top

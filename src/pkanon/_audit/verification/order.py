@@ -39,6 +39,8 @@ STEADY = 8
 SHORTEST = 4
 """Rows in a stretch."""
 GROUPS = 4
+MANY = 9
+"""Values of a column from which on it is looked at in groups too."""
 WHOLE_ROWS = "whole rows"
 
 Column = NDArray[Any]
@@ -71,17 +73,20 @@ def _dense(values: Column) -> Column:
 
 def _column(codes: Column) -> float:
     found = [average(_sorted(codes)), average(_sticky(codes)), average(_drift(codes))]
-    if codes.max(initial=0) >= 2 * GROUPS:
+    if int(codes.max(initial=0)) + 1 >= MANY:
         grouped = _grouped(codes)
         found += [average(_sticky(grouped)), average(_drift(grouped))]
     return average(found)
 
 
 def _grouped(codes: Column) -> Column:
-    """Neighbouring values taken together, to about as many rows in each group. Only the counts decide, not the order."""
+    """Neighbouring values taken together, to about as many rows in each group. Only the counts decide, not the order.
+
+    A value that most rows have leaves no rows to some groups; those that are left are numbered without gaps.
+    """
     counts = np.bincount(codes)
     middle = np.cumsum(counts) - counts / 2
-    return np.asarray((middle * GROUPS / len(codes)).astype(np.uint8)[codes])
+    return _dense((middle * GROUPS / len(codes)).astype(np.uint8)[codes])
 
 
 def _sorted(codes: Column) -> list[float]:
@@ -120,6 +125,7 @@ def _log_product(values: Column) -> float:
 
 
 def _drift(codes: Column) -> list[float]:
+    """Every code must occur, as those of ``_dense`` do."""
     rows = len(codes)
     counts = np.bincount(codes)
     shares = counts / rows
