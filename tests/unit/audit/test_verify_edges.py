@@ -74,32 +74,63 @@ def test_a_sorted_passed_column_gives_the_order_away():
     assert "day" in forged(plan, codes, days).verify()["order"].sentence
 
 
-def test_sentences_of_another_version_are_not_judged(folder):
-    def change(certificate):
-        certificate.update(software="pkanon 0.0.9", outside=["It was worded otherwise then."])
+def another_version(folder, software="pkanon 0.0.9"):
+    """Name another version wherever the version is named."""
+    edit(folder, "certificate.json", lambda certificate: certificate.update(software=software))
+    text = (folder / "README.txt").read_text()
+    (folder / "README.txt").write_text(text.replace(f"pkanon {pk.__version__}", software))
 
+
+def test_another_version_that_wrote_the_same_words_is_kept(folder):
+    another_version(folder)
+    cover_up(folder)
+    assert pk.verify(folder).ok
+
+
+@pytest.mark.parametrize("software", ["pkanon 0.0.9", "pkanon 7.1rc2"])
+def test_words_of_another_version_are_broken(folder, software):
+    """Whoever may reword everything may promise everything, also without a number that could be compared."""
+    promise = "k: 100,000; epsilon below 0.01. The table is anonymous under the GDPR."
+
+    def change(certificate):
+        certificate.update(statement=[promise], outside=[], assumptions=["None."])
+
+    another_version(folder, software)
     edit(folder, "certificate.json", change)
+    edit(folder, "datapackage.json", lambda package: package.update(description=promise))
+    (folder / "README.txt").write_text(promise)
     cover_up(folder)
     found = pk.verify(folder)
-    assert found.ok
-    assert found["sentences"].verdict == "not checked"
+    assert found.broken == ("sentences", "data package", "README.txt")
+    for name in found.broken:
+        assert found[name].sentence.startswith(
+            "Written by a version of pkanon that this one does not know; use that version to verify."
+        )
+
+
+@pytest.mark.parametrize("key", ["statement", "assumptions", "outside"])
+def test_one_word_of_another_version_is_broken(folder, key):
+    another_version(folder)
+    edit(folder, "certificate.json", lambda certificate: certificate[key].append("Also."))
+    cover_up(folder)
+    assert pk.verify(folder).broken == ("sentences",)
+
+
+@pytest.mark.parametrize("key", ["title", "description", "profile"])
+def test_the_data_package_of_another_version(folder, key):
+    another_version(folder)
+    edit(folder, "datapackage.json", lambda package: package.update({key: "Other words"}))
+    cover_up(folder)
+    assert pk.verify(folder).broken == ("data package",)
+
+
+def test_another_version_is_no_excuse_for_other_claims(folder):
+    another_version(folder)
     edit(folder, "certificate.json", lambda certificate: certificate["claims"].update(k="9"))
     cover_up(folder)
-    assert pk.verify(folder).broken == ("claims",)
-
-
-@pytest.mark.parametrize("sentence", ["It has k = 9.", "It has epsilon = 0.01 and k = 2.", "central\nepsilon = 0"])
-def test_another_version_is_no_excuse_for_other_numbers(folder, sentence):
-    def change(certificate):
-        certificate.update(software="pkanon 0.0.9")
-        certificate["statement"].append(sentence)
-
-    edit(folder, "certificate.json", change)
-    edit(folder, "datapackage.json", lambda package: package.update(description=sentence))
-    with (folder / "README.txt").open("a") as file:
-        file.write(sentence)
-    cover_up(folder)
-    assert pk.verify(folder).broken == ("sentences", "data package", "README.txt")
+    found = pk.verify(folder)
+    assert found.broken == ("claims",)
+    assert "version" not in found["claims"].sentence
 
 
 def test_strange_files_are_mentioned(folder):

@@ -336,7 +336,7 @@ COVERED = {
     "README edited": (covered(readme_edited), {"README.txt"}),
     "type changed": (covered(type_changed), {"values"}),
     "k edited": (covered(k_edited), {"claims"}),
-    "k edited everywhere": (covered(k_edited_everywhere), {"claims", "sentences"}),
+    "k edited everywhere": (covered(k_edited_everywhere), {"claims", "sentences", "data package"}),
     "epsilon edited": (covered(epsilon_edited), {"claims"}),
     "central epsilon edited": (covered(central_edited), {"central epsilon"}),
     "delta edited": (covered(delta_edited), {"central epsilon"}),
@@ -355,7 +355,7 @@ COVERED = {
     "decimals of the plan edited": (covered(approx_edited), {"plan"}),
     "integers of the plan edited": (
         covered(integers_edited),
-        {"claims", "central epsilon", "sentences", "digests", "plan", "README.txt"},
+        {"claims", "central epsilon", "sentences", "digests", "data package", "plan", "README.txt"},
     ),
     "planned rows edited": (covered(planned_edited), {"claims", "sentences", "digests", "README.txt"}),
     "unknown block": (covered(unknown_block), {"plan"}),

@@ -15,7 +15,7 @@ from ..._release import Certificate, central_of, data_digest
 from .case import CERTIFICATE, PLAN, Case, stated
 from .files import differences
 from .verdicts import Check, broken, judged, unchecked
-from .wording import is_version, wrong_numbers
+from .versions import explained, is_version
 
 SENTENCES = ("statement", "assumptions", "void", "outside")
 
@@ -118,13 +118,8 @@ def sentences(case: Case, right: Certificate | None) -> Check:
     ours_claims, claims = ours["claims"] or {}, data.get("claims")
     if isinstance(claims, dict) and ours_claims.get("central_absent") != claims.get("central_absent"):
         changed.append("central_absent")
-    if changed and data.get("software") != right.software:
-        if wrong_numbers([sentence for key in SENTENCES for sentence in stated(data, key)], right):
-            return broken(
-                "sentences", ["The sentences of the certificate say another k or epsilon than its plan gives."]
-            )
-        return unchecked("sentences", "Another version of pkanon worded them; their k and epsilon are right.")
     faults = [f"What the certificate says under '{key}' is not what its plan gives." for key in changed]
+    faults = explained(faults, case, right.software)
     return judged("sentences", faults, "Every sentence of the certificate is the one that its plan gives.")
 
 

@@ -16,9 +16,9 @@ from ..._files import UNFINISHED
 from ..._frames import Encoded
 from ..._plan import PLAN_FORMAT
 from ..._release import CERTIFICATE_FORMAT, CERTIFICATE_KEY, PLAN_KEY, README, Certificate, datapackage, readme
-from .case import CERTIFICATE, JSON_FILES, PACKAGE, PLAN, Case, stated
+from .case import CERTIFICATE, JSON_FILES, PACKAGE, PLAN, Case
 from .verdicts import Check, judged, unchecked
-from .wording import wrong_numbers
+from .versions import explained
 
 SIGNATURE, REPORT = "datapackage.json.sig", "report.html"
 FORMATS = {PLAN: PLAN_FORMAT, CERTIFICATE: CERTIFICATE_FORMAT}
@@ -116,19 +116,11 @@ def data_package(case: Case, certificate: Certificate | None) -> Check:
     missing = [file for file in (PLAN, CERTIFICATE, README, *case.data_names) if not (case.folder / file).is_file()]
     if missing or not case.data_names:
         return unchecked(name, f"{', '.join(missing) or 'The file of the rows'} is missing.")
-    data = case.value(CERTIFICATE) or {}
-    statement, void = (tuple(map(str, stated(data, key))) for key in ("statement", "void"))  # true or not
-    worded = replace(certificate, statement=statement, void=void)
-    right = datapackage(case.plan, worded, case.folder, case.data_names)
-    faults = []
-    if data.get("software") != certificate.software:  # another version may word it otherwise
-        if wrong_numbers(package.values(), certificate):
-            faults.append(f"{PACKAGE} says another k or epsilon than the plan gives.")
-        parts = ("pkanon", "resources")
-        right, package = {key: right[key] for key in parts}, {key: package[key] for key in parts if key in package}
-    faults += [
-        f"{PACKAGE} differs from the plan and the certificate in {place}." for place in differences(right, package)
+    right = datapackage(case.plan, certificate, case.folder, case.data_names)
+    faults = [
+        f"{PACKAGE} differs from what plan and certificate give in {place}." for place in differences(right, package)
     ]
+    faults = explained(faults, case, certificate.software)
     return judged(name, faults, "Columns, types, values and rows are described as plan and certificate say.")
 
 
@@ -145,13 +137,8 @@ def read_me(case: Case, certificate: Certificate | None) -> Check:
         return judged(README, ["It is missing, or not UTF-8 text."], "")
     right = replace(certificate, date=str(data.get("date")), software=str(data.get("software")))
     same = text == readme(case.plan, right, case.data_names)
-    if not same and right.software != certificate.software and not wrong_numbers([text], certificate):
-        return unchecked(README, "Another version of pkanon wrote it; its k and epsilon are right.")
-    return judged(
-        README,
-        [] if same else ["It is not the text that plan and certificate give."],
-        "It says what plan and certificate give.",
-    )
+    faults = [] if same else ["It is not the text that plan and certificate give."]
+    return judged(README, explained(faults, case, certificate.software), "It says what plan and certificate give.")
 
 
 HASHES = ("hash", "plan", "certificate", "readme")
