@@ -10,6 +10,7 @@ from plans import schema_of
 from tampering import cover_up, edit, forged, rehash
 
 import pkanon as pk
+from pkanon._audit.verification.files import differences, hash_places
 
 PEOPLE = pl.DataFrame({"a0": [1, 2] * 60, "a1": [1, 2, 3] * 40})
 PLAN = pk.plan(schema_of((2, 3)), records=120, k=2)
@@ -208,3 +209,13 @@ def test_a_certificate_must_say_how_many_rows_there_are(folder, rows):
     edit(folder, "certificate.json", lambda certificate: certificate.update(rows=rows))
     cover_up(folder)
     assert "claims" in pk.verify(folder).broken
+
+
+@pytest.mark.parametrize("key", ["hash", "plan", "certificate", "readme"])
+def test_only_the_hashes_of_a_data_package_are_left_to_another_check(key):
+    assert differences({"a": {key: "x"}}, {"a": {key: "y"}}) == [f"a.{key}"]
+    places = hash_places(["data.parquet"])
+    assert differences({"pkanon": {"plan": "x"}}, {"pkanon": {"plan": "y"}}, places) == []
+    assert differences({"resources": [{"hash": "x"}]}, {"resources": [{"hash": 7}]}, places) == []
+    assert differences({"resources": [{"hash": "x"}]}, {"resources": [{}]}, places) == ["resources[0].hash"]
+    assert differences({"resources": [{"plan": "x"}]}, {"resources": [{"plan": "y"}]}, places) == ["resources[0].plan"]

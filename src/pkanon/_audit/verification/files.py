@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +22,8 @@ from .versions import explained
 
 SIGNATURE, REPORT = "datapackage.json.sig", "report.html"
 FORMATS = {PLAN: PLAN_FORMAT, CERTIFICATE: CERTIFICATE_FORMAT}
+OWN_HASHES = {"plan": PLAN, "certificate": CERTIFICATE, "readme": README}
+"""Entries under ``pkanon`` in the data package, and the file that each has the hash of."""
 NO_FOLDER = "There is no folder, only the rows with their plan and certificate."
 
 
@@ -67,8 +69,7 @@ def listed_hashes(package: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     own = package.get("pkanon")
     if isinstance(own, dict):
-        names = {"plan": PLAN, "certificate": CERTIFICATE, "readme": README}
-        found |= {file: own[key] for key, file in names.items() if key in own}
+        found |= {file: own[key] for key, file in OWN_HASHES.items() if key in own}
     with suppress(LookupError, TypeError):
         for resource in package["resources"]:
             if Path(resource["path"]).name == resource["path"]:
@@ -118,7 +119,8 @@ def data_package(case: Case, certificate: Certificate | None) -> Check:
         return unchecked(name, f"{', '.join(missing) or 'The file of the rows'} is missing.")
     right = datapackage(case.plan, certificate, case.folder, case.data_names)
     faults = [
-        f"{PACKAGE} differs from what plan and certificate give in {place}." for place in differences(right, package)
+        f"{PACKAGE} differs from what plan and certificate give in {place}."
+        for place in differences(right, package, hash_places(case.data_names))
     ]
     faults = explained(faults, case, certificate.software)
     return judged(name, faults, "Columns, types, values and rows are described as plan and certificate say.")
@@ -141,24 +143,27 @@ def read_me(case: Case, certificate: Certificate | None) -> Check:
     return judged(README, explained(faults, case, certificate.software), "It says what plan and certificate give.")
 
 
-HASHES = ("hash", "plan", "certificate", "readme")
-"""Entries that the check of hashes looks at."""
+def hash_places(data: Sequence[str]) -> set[str]:
+    """Where the data package of some data files has hashes, which another check looks at."""
+    return {f"pkanon.{key}" for key in OWN_HASHES} | {f"resources[{i}].hash" for i in range(len(data))}
 
 
-def differences(right: Any, found: Any, place: str = "") -> list[str]:
-    """Where two JSON values differ, hashes aside."""
+def differences(right: Any, found: Any, ignored: Collection[str] = (), place: str = "") -> list[str]:
+    """Where two JSON values differ; what must be there and may be anything is ``ignored``."""
+    if place in ignored:
+        return []
     if type(right) is not type(found):
         return [place or "its form"]
     if isinstance(right, dict):
         faults = [f"{place}.{key}".lstrip(".") for key in [*right, *found] if (key in right) != (key in found)]
         for key in right:
-            if key in found and key not in HASHES:
-                faults += differences(right[key], found[key], f"{place}.{key}".lstrip("."))
+            if key in found:
+                faults += differences(right[key], found[key], ignored, f"{place}.{key}".lstrip("."))
         return faults
     if isinstance(right, list):
         if len(right) != len(found):
             return [place]
-        return [f for i, pair in enumerate(zip(right, found)) for f in differences(*pair, f"{place}[{i}]")]
+        return [f for i, pair in enumerate(zip(right, found)) for f in differences(*pair, ignored, f"{place}[{i}]")]
     return [] if right == found else [place]
 
 
