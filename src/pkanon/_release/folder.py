@@ -166,7 +166,7 @@ def _open_folder(folder: Path) -> tuple[Path, Plan, Certificate]:
     try:
         package = parse_json((folder / "datapackage.json").read_text(encoding="utf-8"))
         hashes = {f"{name}.json": package["pkanon"][name] for name in ("plan", "certificate")}
-        hashes |= {README: package["pkanon"]["readme"]} if "readme" in package["pkanon"] else {}  # older ones have none
+        hashes[README] = package["pkanon"]["readme"]
         hashes |= {Path(resource["path"]).name: resource["hash"] for resource in package["resources"]}
         changed = [name for name, expected in hashes.items() if _hash(folder / name) != expected]
         data = folder / Path(package["resources"][0]["path"]).name

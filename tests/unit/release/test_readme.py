@@ -6,6 +6,7 @@ import re
 
 import polars as pl
 import pytest
+from keys import write_keys
 
 import pkanon as pk
 from pkanon._plan import by_hand
@@ -57,14 +58,21 @@ def test_a_changed_readme_is_noticed(tmp_path):
         pk.open_release(tmp_path / "out")
 
 
-def test_a_folder_of_an_earlier_version_has_none(tmp_path):
+@pytest.mark.parametrize("removed", [True, False])
+def test_a_folder_without_the_hash_of_its_readme_is_neither_opened_nor_signed(tmp_path, removed):
     saved(tmp_path)
-    (tmp_path / "out" / "README.txt").unlink()
+    if removed:
+        (tmp_path / "out" / "README.txt").unlink()
     path = tmp_path / "out" / "datapackage.json"
     package = json.loads(path.read_text())
     del package["pkanon"]["readme"]
     path.write_text(json.dumps(package))
-    assert pk.open_release(tmp_path / "out").rows == ROWS
+    private, _ = write_keys(tmp_path)
+    with pytest.raises(pk.InputError, match="damaged release"):
+        pk.open_release(tmp_path / "out")
+    with pytest.raises(pk.InputError, match="damaged release"):
+        pk.sign(tmp_path / "out", private)
+    assert not (tmp_path / "out" / "datapackage.json.sig").exists()
 
 
 def test_claims_are_those_of_the_certificate(tmp_path):
