@@ -167,8 +167,8 @@ def _promise(certificate: Certificate) -> Iterator[str]:
     for sentence in certificate.statement:
         yield from _wrapped(sentence)
     yield ""
-    yield from _wrapped("It rests on what the files cannot show; certificate.json says more:")
-    yield from _bullets(sentence.partition(". ")[0].rstrip(".") + "." for sentence in certificate.assumptions)
+    yield from _wrapped("It rests on what the files cannot show:")
+    yield from _bullets(certificate.assumptions)
 
 
 def _origin(certificate: Certificate) -> Iterator[str]:
@@ -177,7 +177,7 @@ def _origin(certificate: Certificate) -> Iterator[str]:
     yield from _wrapped("pkanon verify . recomputes every claim and checks the files.")
 
 
-def _bullets(sentences: Iterator[str] | Sequence[str]) -> Iterator[str]:
+def _bullets(sentences: Sequence[str]) -> Iterator[str]:
     for sentence in sentences:
         yield from _wrapped(sentence, "* ", "  ")
 

@@ -77,11 +77,27 @@ def test_a_folder_without_the_hash_of_its_readme_is_neither_opened_nor_signed(tm
 
 def test_claims_are_those_of_the_certificate(tmp_path):
     release, text = saved(tmp_path)
-    for sentence in (*release.certificate.statement, *release.certificate.outside):
+    for sentence in (
+        *release.certificate.statement,
+        *release.certificate.assumptions,
+        *release.certificate.outside,
+    ):
         assert sentence in flat(text)
     assert release.certificate.digests["plan"] in text
     assert "Do not read single rows" in text
     assert "biased" in text
+
+
+def test_assumptions_are_printed_whole(tmp_path):
+    """Also where a name has a full stop in it."""
+    schema = pk.Schema([pk.Attribute("Adm. No", role="id"), pk.Attribute("sex", ["F", "M"])])
+    people = pl.DataFrame({"Adm. No": range(ROWS), "sex": ["F", "M"] * 300})
+    release, text = saved(tmp_path, people, schema)
+    assert any(
+        "Adm. No" in sentence and "identifies persons" in sentence for sentence in release.certificate.assumptions
+    )
+    for sentence in release.certificate.assumptions:
+        assert sentence in flat(text)
 
 
 def test_a_void_release_says_so_first_and_states_no_number(tmp_path):
