@@ -128,7 +128,9 @@ def _formula(example: ByHand, certificate: Certificate) -> Iterator[str]:
     if mixture.uniform:
         yield f"                                 q   = {example.q(0):.10g}"
     yield ""
-    yield from _wrapped("had it. About 95 of 100 such estimates are within two errors of the truth:")
+    yield from _wrapped(
+        "had it. In tables of at least some hundred rows, about 95 of 100 such estimates are within two errors of the truth:"
+    )
     yield ""
     yield "  error = square root of"
     yield "          ((y (1 - q)^2 + (n - y) q^2) / rho^2 - estimate)"

@@ -129,6 +129,7 @@ def test_the_formula_has_the_numbers_of_the_plan(tmp_path):
     assert f"rho = {example.mixture.rho:.10g}" in text
     assert f"q   = {example.q(0):.10g}" in text
     assert f"n   = {ROWS}" in text
+    assert "In tables of at least some hundred rows, about 95 of 100 such estimates are within two errors" in flat(text)
     rho, q = (float(re.search(rf"{name} += (\S+)", text)[1]) for name in ("rho", "q"))
     women = int((release.table["sex"] == "F").sum())
     assert (women - q * ROWS) / rho == pytest.approx(release.crosstab("sex").counts[0], abs=0.01)
