@@ -10,6 +10,8 @@ from small_tables import CASES, dense_of, records_of
 from pkanon._audit.verification import order, possible
 from pkanon._audit.verification.evidence import FALSE_ALARMS, Evidence, average
 from pkanon._audit.verification.verdicts import weighed
+from pkanon._blocks import Matrix, Retention
+from pkanon._schema import Unit
 
 COLUMNS = {
     "two values": [0, 0, 0, 1, 1, 1, 1],
@@ -67,6 +69,17 @@ def test_evidence_in_the_order_of_whole_rows_has_mean_1():
     assert np.mean(found) == pytest.approx(1, abs=1e-9)
 
 
+def test_no_name_of_a_column_hides_a_test():
+    """Columns may be called as other tests are printed."""
+    up, down = np.arange(8, dtype=np.uint8), np.arange(8, dtype=np.uint8)[::-1].copy()
+    assert len(order.order_evidence({"whole rows": up, "b": down}).tests) == 3
+    blocks = [Retention(Unit((name,), (2,)), 2**30) for name in ("a", "b", "a x b")]
+    codes = {name: np.array([0, 1, 1, 0], np.uint8) for name in ("a", "b", "a x b")}
+    found = possible.table_evidence(blocks, codes)
+    assert set(found.tests) == set(found.shares) == set(possible.tables(blocks))
+    assert len(found.tests) == 7
+
+
 def released_codes(blocks, records):
     attributes = [name for block in blocks for name in block.attributes]
     columns = np.array(records, int).reshape(len(records), len(attributes)).T
@@ -94,9 +107,6 @@ def test_evidence_in_tables_has_a_mean_of_at_most_1_whoever_the_people_are(case)
 
 
 def test_a_row_that_nobody_can_have_become_is_infinite_evidence():
-    from pkanon._blocks import Matrix
-    from pkanon._schema import Unit
-
     block = Matrix(Unit(("a",), (3,)), ((2**16, 0, 0), (2**15, 2**15, 0), (2**15, 2**15, 0)), 16)
     assert possible.table_evidence([block], {"a": np.array([0, 1, 0, 1], np.uint8)}).total < 1
     assert math.isinf(possible.table_evidence([block], {"a": np.array([0, 1, 2, 1], np.uint8)}).total)
@@ -104,11 +114,11 @@ def test_a_row_that_nobody_can_have_become_is_infinite_evidence():
 
 def test_an_alarm_needs_one_over_the_false_alarm_rate():
     limit = -math.log(FALSE_ALARMS)
-    just = Evidence({"a": limit + math.log(2) + 1e-9, "b": -math.inf}, {"a": 0.5, "b": 0.5})
+    just = Evidence({("a",): limit + math.log(2) + 1e-9, ("b",): -math.inf}, {("a",): 0.5, ("b",): 0.5})
     assert just.alarming
-    assert just.culprits == ["a"]
+    assert just.culprits == [("a",)]
     assert just.p_value == pytest.approx(FALSE_ALARMS)
-    below = Evidence({"a": limit + math.log(2) - 1e-6, "b": -math.inf}, {"a": 0.5, "b": 0.5})
+    below = Evidence({("a",): limit + math.log(2) - 1e-6, ("b",): -math.inf}, {("a",): 0.5, ("b",): 0.5})
     assert not below.alarming
 
 
@@ -117,7 +127,8 @@ def test_what_is_not_a_number_is_no_evidence_and_no_pass(others):
     for logs in ([math.nan, *others], [*others, math.nan]):
         with pytest.raises(ArithmeticError):
             average(logs)
-        found = Evidence(dict(enumerate(logs)), dict.fromkeys(range(len(logs)), 1 / len(logs)))
+        tests = {(str(number),): value for number, value in enumerate(logs)}
+        found = Evidence(tests, dict.fromkeys(tests, 1 / len(logs)))
         with pytest.raises(ArithmeticError):
             found.alarming  # noqa: B018
         with pytest.raises(ArithmeticError):

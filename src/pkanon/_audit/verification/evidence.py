@@ -17,18 +17,25 @@ FALSE_ALARMS = 1e-6
 NONE = 0.0
 """The logarithm of evidence 1: nothing speaks against honesty."""
 
+Names = tuple[str, ...]
+WHOLE_ROWS: Names = ()
+"""A test of whole rows instead of some columns."""
+
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence of several tests by name, as logarithms, and each one's share in their average."""
+    """Evidence of several tests, as logarithms, and each one's share in their average.
 
-    tests: Mapping[str, float]
-    shares: Mapping[str, float]
+    A test is known by the columns that it looks at.
+    """
+
+    tests: Mapping[Names, float]
+    shares: Mapping[Names, float]
 
     @property
     def total(self) -> float:
         """The logarithm of the average."""
-        return weighted([(self.tests[name], self.shares[name]) for name in self.tests])
+        return weighted([(value, self.shares[names]) for names, value in self.tests.items()])
 
     @property
     def p_value(self) -> float:
@@ -41,11 +48,11 @@ class Evidence:
         return self.total >= -math.log(FALSE_ALARMS)
 
     @property
-    def culprits(self) -> list[str]:
+    def culprits(self) -> list[Names]:
         """Which tests raise the alarm, strongest first: each of them would do it alone, with its share."""
-        alone = {name: value + math.log(self.shares[name]) for name, value in self.tests.items()}
-        found = [name for name, value in alone.items() if value >= -math.log(FALSE_ALARMS)]
-        return sorted(found, key=lambda name: -alone[name]) or [max(alone, key=lambda name: alone[name])]
+        alone = {names: value + math.log(self.shares[names]) for names, value in self.tests.items()}
+        found = [names for names, value in alone.items() if value >= -math.log(FALSE_ALARMS)]
+        return sorted(found, key=lambda names: -alone[names]) or [max(alone, key=lambda names: alone[names])]
 
 
 def average(logs: Sequence[float]) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._progress import Progress, quiet
-from .evidence import NONE, Evidence, average
+from .evidence import NONE, WHOLE_ROWS, Evidence, Names, average
 
 LAGS = (1, 2, 3)
 FACTORS = (0.5, 0.9, 0.97, 0.99, 1.01, 1.03, 1.1, 1.5, 4.0, 50.0)
@@ -41,24 +41,23 @@ SHORTEST = 4
 GROUPS = 4
 MANY = 9
 """Values of a column from which on it is looked at in groups too."""
-WHOLE_ROWS = "whole rows"
 
 Column = NDArray[Any]
 
 
 def order_evidence(columns: Mapping[str, Column], progress: Progress = quiet) -> Evidence:
     """The evidence in the order of each of the ``columns`` (any sortable codes), and of whole rows."""
-    tests: dict[str, float] = {}
+    tests: dict[Names, float] = {}
     ids: Column | None = None
     for step, (name, values) in enumerate(columns.items()):
         progress("order", step / (len(columns) + 1))
         codes = _dense(values)
-        tests[name] = _column(codes)
+        tests[name,] = _column(codes)
         ids = codes if ids is None else _dense(ids.astype(np.int64) * (int(codes.max(initial=0)) + 1) + codes)
     if ids is not None and len(columns) > 1:
         tests[WHOLE_ROWS] = average([*_sticky(ids), *_sorted(ids)])
     progress("order", 1.0)
-    return Evidence(tests, {name: 1 / len(tests) for name in tests})
+    return Evidence(tests, dict.fromkeys(tests, 1 / len(tests)))
 
 
 def _dense(values: Column) -> Column:

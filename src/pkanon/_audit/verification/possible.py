@@ -76,10 +76,7 @@ def table_evidence(blocks: Sequence[Block], codes: Mapping[str, Codes], progress
         tests[names] = _table(Channel(blocks, names), codes, first)
         shares[names] = 1 / len(set(orders)) / orders.count(len(names))
     progress("tables", 1.0)
-    return Evidence(
-        {" x ".join(names): value for names, value in tests.items()},
-        {" x ".join(names): value for names, value in shares.items()},
-    )
+    return Evidence(tests, shares)
 
 
 def _first_half(rows: int) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .evidence import FALSE_ALARMS, Evidence
+from .evidence import FALSE_ALARMS, WHOLE_ROWS, Evidence, Names
 
 Verdict = Literal["kept", "broken", "not checked"]
 
@@ -149,7 +149,7 @@ def unchecked(name: str, reason: str) -> Check:
 def weighed(name: str, found: Evidence, fine: str, wrong: str) -> Check:
     """The verdict of a statistical check; ``wrong`` begins the sentence that names what raised the alarm."""
     rate = f"an honest release shows as much with probability at most {_power(-found.total)}"
-    sentence = f"{wrong}: {', '.join(found.culprits[:3])}; {rate}." if found.alarming else fine
+    sentence = f"{wrong}: {', '.join(map(_text, found.culprits[:3]))}; {rate}." if found.alarming else fine
     evidence = math.exp(found.total) if found.total < 700 else math.inf
     return Check(name, "broken" if found.alarming else "kept", sentence, evidence, found.p_value, FALSE_ALARMS)
 
@@ -157,3 +157,8 @@ def weighed(name: str, found: Evidence, fine: str, wrong: str) -> Check:
 def _power(log: float) -> str:
     """e^log as a power of ten, rounded up."""
     return "0" if math.isinf(log) else f"1e{math.ceil(log / math.log(10))}"
+
+
+def _text(names: Names) -> str:
+    """A test by the columns that it looks at."""
+    return "whole rows" if names == WHOLE_ROWS else " x ".join(names)
