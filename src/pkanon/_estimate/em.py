@@ -69,7 +69,10 @@ def _closed_form(rho: float, w: Counts, released: Counts) -> Counts:
     counted, freed = np.cumsum(y[order]), np.cumsum(floor[order])
     # with the first i cells above their floor: t = sum of their y / (1 - floors of the others)
     levels = counted / (1 - floor.sum() + freed)
-    last = int(np.flatnonzero(ratio[order] > levels)[-1])
+    above = np.flatnonzero(ratio[order] > levels)
+    if not len(above):  # rho is 0, or as good as 0: every table is equally likely
+        return (total * w).reshape(released.shape)
+    last = int(above[-1])
     shares = np.maximum(y / levels[last], floor) - floor
     return (total / rho * np.where(possible, shares, 0.0)).reshape(released.shape)
 

@@ -104,6 +104,13 @@ def test_rows_released_twice_and_shuffled(seed):
     assert broken(forged(plan, shuffled(twice, seed))) == {"tables"}
 
 
+@pytest.mark.parametrize(("width", "replace"), [(32, 2**31), (64, 2**63), (64, 2**63 - 1), (64, 2**63 - 2**12)])
+def test_a_plan_that_keeps_nothing_and_rows_that_are_not_even(width, replace, seed):
+    plan = pk.Plan(schema_of((2,)), (pk.Retention(pk.Unit(("a0",), (2,)), replace, width),), records=COUNT)
+    people = {"a0": (np.arange(COUNT) < COUNT // 4).astype(np.uint8)}
+    assert broken(forged(plan, shuffled(people, seed))) == {"tables"}
+
+
 def test_what_looks_like_an_honest_release_cannot_be_caught(seed):
     """A uniform column without associations is what any randomisation of it would be; nothing may be said against it."""
     plan = pk.plan(schema_of((2, 4)), records=1_000, k=20, design="equal-rho")

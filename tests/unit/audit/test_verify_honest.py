@@ -42,6 +42,8 @@ PASSING = pk.Schema(
     ]
 )
 SKEWED = pk.Schema([pk.Attribute.ranged("a0", 1, 12), pk.Attribute("visits", role="pass", type="integer")])
+NOTHING_KEPT = [(32, 2**31), (32, 2**31 - 1), (64, 2**63), (64, 2**63 - 1), (64, 2**63 - 2**12)]
+"""(bits, words for each of two values) that replace every answer, or all but a few in a billion."""
 
 
 def typed_people(rows, draw):
@@ -130,6 +132,10 @@ def cases(seed):
         yield f"skewed, {design}, {rows} rows", plan, skewed_people(rows, draw)
         plan = pk.plan(schema_of((12,)), records=rows, k=2, design=design)
         yield f"skewed and nothing passed, {design}, {rows} rows", plan, skewed_people(rows, draw).select("a0")
+    for rows, (width, replace) in itertools.product((2, 40, 400), NOTHING_KEPT):
+        unit = pk.Unit(("a0",), (2,))
+        plan = pk.Plan(schema_of((2,)), (pk.Retention(unit, replace, width),), records=rows)
+        yield f"nothing kept, {width} bits", plan, coded_people(plan.schema, rows, draw, alike=True)
     matrix = pk.TransitionMatrix([[0.9, 0.1, 0], [0.2, 0.7, 0.1], [0, 0.3, 0.7]])
     dependent = pk.TransitionMatrix([[0.9, 0.1], [0.1, 0.9]], data_dependent=True)
     for rows in ROWS:

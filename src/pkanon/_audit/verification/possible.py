@@ -104,6 +104,8 @@ def _growth(channel: Channel, choosing: Counts, tested: Counts) -> float:
         return NONE
     people, _ = maximum_likelihood(channel, choosing, most_steps=min(max(20, WORK // choosing.size), MOST_STEPS))
     people = np.where(channel.possible_whole, np.maximum(people, 0.0), 0.0)
+    if not people.any():  # nothing is kept, to rounding: every table of people is as likely as any other
+        people = np.where(channel.possible_whole, 1.0, 0.0)
     expected = channel.forward(people * (rows / people.sum()))
     h = np.divide(choosing, expected, out=np.zeros_like(expected), where=expected > 0)
     found = []
