@@ -3,24 +3,32 @@
 pipeline.py     encode, randomise, shuffle: a table and a plan in, a release out
 released.py     the Release, and the questions an analyst can ask it
 certificate.py  the claims of a release;  certificate.schema.json  the form of its file
-folder.py       the release on disk;  readme.py  its README.txt
+folder.py       the release on disk;  names.py  the names of its files;  readme.py  its README.txt
 signature.py    who vouches for it
 """
 
 from .certificate import FORMAT as CERTIFICATE_FORMAT
-from .certificate import Certificate, central_of, data_digest
-from .folder import CERTIFICATE_KEY, FORMATS, PLAN_KEY, README, carries_plan, datapackage
+from .certificate import SENTENCES, Certificate, central_of, data_digest
+from .folder import CERTIFICATE_KEY, HASHED, PLAN_KEY, carries_plan, datapackage, file_hash
+from .names import CERTIFICATE, FORMATS, PACKAGE, PLAN, README, REPORT, SIGNATURE
 from .pipeline import check, release
 from .readme import readme
 from .released import Release, open_release
 from .signature import is_signed, is_signed_by, needs_password, read_private_key, read_public_key, sign
 
 __all__ = [
+    "CERTIFICATE",
     "CERTIFICATE_FORMAT",
     "CERTIFICATE_KEY",
     "FORMATS",
+    "HASHED",
+    "PACKAGE",
+    "PLAN",
     "PLAN_KEY",
     "README",
+    "REPORT",
+    "SENTENCES",
+    "SIGNATURE",
     "Certificate",
     "Release",
     "carries_plan",
@@ -28,6 +36,7 @@ __all__ = [
     "check",
     "data_digest",
     "datapackage",
+    "file_hash",
     "is_signed",
     "is_signed_by",
     "needs_password",

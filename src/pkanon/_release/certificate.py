@@ -36,6 +36,8 @@ from .._plan import (
 from .._schema import Codes, code_dtype
 
 FORMAT = "pkanon-certificate/2"
+SENTENCES = ("statement", "assumptions", "void", "outside")
+"""The entries that are lists of sentences."""
 DIGITS = 6
 SEEDED = (
     "The key was not the operating system's own, but for example a seed: whoever has it can undo the randomisation."
@@ -319,14 +321,11 @@ def _stated_central(claims: Mapping[str, Any] | None, plan: Plan, rows: int) -> 
     return Central(epsilon, delta, 0.0)
 
 
-_SENTENCES = ("statement", "assumptions", "void", "outside")
-
-
 def _checkable(data: Mapping[str, Any]) -> dict[str, Any]:
     """All but the wording, and when and with what it was made."""
-    if type(data["rows"]["released"]) is not int or not all(isinstance(data[key], list) for key in _SENTENCES):
+    if type(data["rows"]["released"]) is not int or not all(isinstance(data[key], list) for key in SENTENCES):
         raise ValueError("not a certificate")
-    rest = {key: value for key, value in data.items() if key not in (*_SENTENCES, "date", "software")}
+    rest = {key: value for key, value in data.items() if key not in (*SENTENCES, "date", "software")}
     if rest["claims"] is not None and rest["claims"]["central_absent"] is not None:
         rest["claims"] = {**rest["claims"], "central_absent": "worded by another version, perhaps"}
     return rest | {"void": len(data["void"])}

@@ -29,6 +29,7 @@ from .._plan import Plan, parse_plan, read_plan
 from .._progress import Progress
 from .._schema import Attribute, Range, value_to_text
 from .certificate import Certificate, parse_certificate
+from .names import CERTIFICATE, FORMATS, PACKAGE, PLAN, README
 from .readme import readme
 from .signature import write_signature
 
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 PLAN_KEY, CERTIFICATE_KEY = "pkanon:plan", "pkanon:certificate"
-README = "README.txt"
-FORMATS = {"parquet": ("data.parquet",), "csv": ("data.csv",), "both": ("data.parquet", "data.csv")}
+HASHED = {"plan": PLAN, "certificate": CERTIFICATE, "readme": README}
+"""Entries under ``pkanon`` in the data package, and the file that each has the hash of."""
 _FIELD_TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean", "date": "date"}
 
 
@@ -69,8 +70,8 @@ def _write(
     key: Ed25519PrivateKey | None,
     progress: Progress,
 ) -> None:
-    texts = {"plan.json": _text(plan.to_json()), "certificate.json": _text(certificate.to_json())}
-    inside = {PLAN_KEY: texts["plan.json"], CERTIFICATE_KEY: texts["certificate.json"]}
+    texts = {PLAN: _text(plan.to_json()), CERTIFICATE: _text(certificate.to_json())}
+    inside = {PLAN_KEY: texts[PLAN], CERTIFICATE_KEY: texts[CERTIFICATE]}
     for step, name in enumerate(names):
         progress("writing", step / len(names))
         if name.endswith(".parquet"):
@@ -80,7 +81,7 @@ def _write(
     for name, text in (texts | {README: readme(plan, certificate, names)}).items():
         (folder / name).write_text(text, encoding="utf-8")
     package = _text(datapackage(plan, certificate, folder, names))
-    (folder / "datapackage.json").write_text(package, encoding="utf-8")  # last: it makes a folder a release
+    (folder / PACKAGE).write_text(package, encoding="utf-8")  # last: it makes a folder a release
     if key is not None:
         write_signature(folder, key)
     for file in folder.iterdir():
@@ -103,8 +104,7 @@ def datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Seque
         "description": f"{claim} Counts of this table are biased; correct them with plan.json.",
         "pkanon": {
             "rows": certificate.rows,
-            **{name: _hash(folder / f"{name}.json") for name in ("plan", "certificate")},
-            "readme": _hash(folder / README),
+            **{key: file_hash(folder / name) for key, name in HASHED.items()},
         },
         "resources": [
             {
@@ -113,7 +113,7 @@ def datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Seque
                 "format": name.rpartition(".")[2],
                 "mediatype": "application/vnd.apache.parquet" if name.endswith(".parquet") else "text/csv",
                 **({} if name.endswith(".parquet") else {"encoding": "utf-8"}),
-                "hash": _hash(folder / name),
+                "hash": file_hash(folder / name),
                 "schema": {"fields": fields, "missingValues": [""]},
             }
             for name in names
@@ -139,7 +139,8 @@ def _field(attribute: Attribute) -> dict[str, Any]:
     return field | {"constraints": constraints}
 
 
-def _hash(path: Path) -> str:
+def file_hash(path: Path) -> str:
+    """The hash of a file as a data package states it."""
     with open(path, "rb") as file:
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
@@ -159,25 +160,20 @@ def read_folder(path: str | Path) -> tuple[Path, Plan, Certificate]:
 
 
 def _open_folder(folder: Path) -> tuple[Path, Plan, Certificate]:
-    if folder.name.endswith(UNFINISHED) or not (folder / "datapackage.json").is_file():
-        raise InputError(
-            f"{folder} is not a finished release: it has no datapackage.json, or writing it was interrupted."
-        )
+    if folder.name.endswith(UNFINISHED) or not (folder / PACKAGE).is_file():
+        raise InputError(f"{folder} is not a finished release: it has no {PACKAGE}, or writing it was interrupted.")
     try:
-        package = parse_json((folder / "datapackage.json").read_text(encoding="utf-8"))
-        hashes = {f"{name}.json": package["pkanon"][name] for name in ("plan", "certificate")}
-        hashes[README] = package["pkanon"]["readme"]
+        package = parse_json((folder / PACKAGE).read_text(encoding="utf-8"))
+        hashes = {name: package["pkanon"][key] for key, name in HASHED.items()}
         hashes |= {Path(resource["path"]).name: resource["hash"] for resource in package["resources"]}
-        changed = [name for name, expected in hashes.items() if _hash(folder / name) != expected]
+        changed = [name for name, expected in hashes.items() if file_hash(folder / name) != expected]
         data = folder / Path(package["resources"][0]["path"]).name
-        certificate = (folder / "certificate.json").read_text(encoding="utf-8")
+        certificate = (folder / CERTIFICATE).read_text(encoding="utf-8")
     except (OSError, ValueError, LookupError, TypeError):
         raise InputError(f"{folder} is a damaged release: a file is absent or unreadable.") from None
     if changed:
-        raise DataError(
-            f"{folder / changed[0]} is not the file that was released: its hash differs from datapackage.json."
-        )
-    plan = read_plan(folder / "plan.json")
+        raise DataError(f"{folder / changed[0]} is not the file that was released: its hash differs from {PACKAGE}.")
+    plan = read_plan(folder / PLAN)
     return data, plan, parse_certificate(certificate, plan)
 
 

@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING
 
 from .._errors import InputError
 from .._files import write_new
+from .names import PACKAGE, SIGNATURE
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-
-SIGNED = "datapackage.json"
-SIGNATURE = f"{SIGNED}.sig"
 
 
 class EncryptedKeyError(InputError):
@@ -92,7 +90,7 @@ def _content(path: str | Path) -> bytes:
 
 def write_signature(folder: Path, key: Ed25519PrivateKey) -> None:
     """Sign the release in ``folder`` as it is; refused if it is signed already."""
-    write_new(folder / SIGNATURE, key.sign((folder / SIGNED).read_bytes()))
+    write_new(folder / SIGNATURE, key.sign((folder / PACKAGE).read_bytes()))
 
 
 def is_signed(folder: Path) -> bool:
@@ -105,7 +103,7 @@ def is_signed_by(folder: Path, key: Ed25519PublicKey) -> bool:
     from cryptography.exceptions import InvalidSignature
 
     try:
-        key.verify((folder / SIGNATURE).read_bytes(), (folder / SIGNED).read_bytes())
+        key.verify((folder / SIGNATURE).read_bytes(), (folder / PACKAGE).read_bytes())
     except (InvalidSignature, OSError):
         return False
     return True

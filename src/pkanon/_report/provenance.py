@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import shlex
 
+from .._release import PACKAGE, SIGNATURE, is_signed
 from .markup import Html, element, paragraph, table, together
 from .subject import Subject
-
-SIGNATURE = "datapackage.json.sig"
 
 
 def provenance(subject: Subject) -> Html:
@@ -16,7 +15,7 @@ def provenance(subject: Subject) -> Html:
     certificate = subject.certificate
     rows: list[tuple[str, str]] = [("made on", certificate.date), ("made with", certificate.software)]
     rows += [(f"digest of the {name}", _digest(text)) for name, text in certificate.digests.items()]
-    package = None if subject.folder is None else subject.folder / "datapackage.json"
+    package = None if subject.folder is None else subject.folder / PACKAGE
     if package is not None and package.is_file():
         text = hashlib.sha256(package.read_bytes()).hexdigest()
         rows.append(("digest of datapackage.json, which has those of all files", _digest(text)))
@@ -47,6 +46,6 @@ def _digest(text: str) -> Html:
 def _signature(subject: Subject) -> str:
     if subject.folder is None:
         return "unknown: the report was made from rows in memory"
-    if not (subject.folder / SIGNATURE).is_file():
+    if not is_signed(subject.folder):
         return "none when this report was made"
     return f"{SIGNATURE} (Ed25519); this report has not checked it: pkanon verify --key does"

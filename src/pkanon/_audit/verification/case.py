@@ -20,9 +20,8 @@ from ..._errors import InputError, PkanonError, PlanError
 from ..._files import parse_json
 from ..._frames import Encoded, encode_released
 from ..._plan import LARGEST_RECORDS, Plan
-from ..._release import CERTIFICATE_KEY, FORMATS, PLAN_KEY, Release
+from ..._release import CERTIFICATE, CERTIFICATE_KEY, FORMATS, PACKAGE, PLAN, PLAN_KEY, Release
 
-PACKAGE, PLAN, CERTIFICATE = "datapackage.json", "plan.json", "certificate.json"
 JSON_FILES = (PACKAGE, PLAN, CERTIFICATE)
 DATA_FILES = FORMATS["both"]
 

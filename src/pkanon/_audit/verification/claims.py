@@ -11,13 +11,11 @@ from typing import Any
 
 from ..._plan import Central
 from ..._progress import Progress
-from ..._release import Certificate, central_of, data_digest
-from .case import CERTIFICATE, PLAN, Case, stated
+from ..._release import CERTIFICATE, PLAN, SENTENCES, Certificate, central_of, data_digest
+from .case import Case, stated
 from .files import differences
 from .verdicts import Check, broken, judged, unchecked
 from .versions import explained, is_version
-
-SENTENCES = ("statement", "assumptions", "void", "outside")
 
 
 def plan(case: Case) -> Check:
@@ -141,5 +139,5 @@ def digests(case: Case, right: Certificate | None) -> Check:
 
 def _reason(case: Case) -> str:
     if case.value(CERTIFICATE) is None:
-        return "certificate.json cannot be read."
+        return f"{CERTIFICATE} cannot be read."
     return "The plan cannot be read." if case.plan is None else "The certificate does not say how many rows there are."

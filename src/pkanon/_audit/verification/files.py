@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -15,15 +14,27 @@ import polars as pl
 from ..._files import UNFINISHED
 from ..._frames import Encoded
 from ..._plan import PLAN_FORMAT
-from ..._release import CERTIFICATE_FORMAT, CERTIFICATE_KEY, PLAN_KEY, README, Certificate, datapackage, readme
-from .case import CERTIFICATE, JSON_FILES, PACKAGE, PLAN, Case
+from ..._release import (
+    CERTIFICATE,
+    CERTIFICATE_FORMAT,
+    CERTIFICATE_KEY,
+    HASHED,
+    PACKAGE,
+    PLAN,
+    PLAN_KEY,
+    README,
+    REPORT,
+    SIGNATURE,
+    Certificate,
+    datapackage,
+    file_hash,
+    readme,
+)
+from .case import JSON_FILES, Case
 from .verdicts import Check, judged, unchecked
 from .versions import explained
 
-SIGNATURE, REPORT = "datapackage.json.sig", "report.html"
 FORMATS = {PLAN: PLAN_FORMAT, CERTIFICATE: CERTIFICATE_FORMAT}
-OWN_HASHES = {"plan": PLAN, "certificate": CERTIFICATE, "readme": README}
-"""Entries under ``pkanon`` in the data package, and the file that each has the hash of."""
 NO_FOLDER = "There is no folder, only the rows with their plan and certificate."
 
 
@@ -57,7 +68,9 @@ def hashes(case: Case) -> Check:
     known = listed_hashes(package)
     faults = [f"{name} has no hash." for name in (PLAN, CERTIFICATE, README, *case.data_names) if name not in known]
     for name, hash in known.items():
-        actual = file_hash(case.folder / name)
+        actual = None
+        with suppress(OSError):
+            actual = file_hash(case.folder / name)
         if actual != hash and (case.folder / name).exists():  # a file that is missing is another check
             problem = "cannot be read" if actual is None else "is not the file that was released"
             faults.append(f"{name} {problem}: its hash differs from {PACKAGE}.")
@@ -69,21 +82,12 @@ def listed_hashes(package: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     own = package.get("pkanon")
     if isinstance(own, dict):
-        found |= {file: own[key] for key, file in OWN_HASHES.items() if key in own}
+        found |= {file: own[key] for key, file in HASHED.items() if key in own}
     with suppress(LookupError, TypeError):
         for resource in package["resources"]:
             if Path(resource["path"]).name == resource["path"]:
                 found[resource["path"]] = resource["hash"]
     return found
-
-
-def file_hash(path: Path) -> str | None:
-    """The hash of a file as a data package states it; None if it cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
-    except OSError:
-        return None
 
 
 def forms(case: Case) -> Check:
@@ -145,7 +149,7 @@ def read_me(case: Case, certificate: Certificate | None) -> Check:
 
 def hash_places(data: Sequence[str]) -> set[str]:
     """Where the data package of some data files has hashes, which another check looks at."""
-    return {f"pkanon.{key}" for key in OWN_HASHES} | {f"resources[{i}].hash" for i in range(len(data))}
+    return {f"pkanon.{key}" for key in HASHED} | {f"resources[{i}].hash" for i in range(len(data))}
 
 
 def differences(right: Any, found: Any, ignored: Collection[str] = (), place: str = "") -> list[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .case import CERTIFICATE, Case
+from ..._release import CERTIFICATE
+from .case import Case
 
 _VERSION = re.compile(r"pkanon [0-9]+(\.[0-9]+)+[0-9A-Za-z.+-]*")
 UNKNOWN = "Written by a version of pkanon that this one does not know; use that version to verify."
