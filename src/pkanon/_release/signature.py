@@ -1,7 +1,8 @@
 """A detached signature of a release: who vouches for it.
 
-Ed25519 over the bytes of ``datapackage.json``, which has the hash of every other file. The signature is 64 raw bytes in
-``datapackage.json.sig``, so that other programs can check it too:
+Ed25519 over the bytes of ``datapackage.json``, which has the hashes of data, plan, certificate and README.txt. A report in
+the folder is not covered: it may be made after signing. The signature is 64 raw bytes in ``datapackage.json.sig``, so that
+other programs can check it too:
 
     openssl pkeyutl -verify -pubin -inkey public.pem -rawin -in datapackage.json -sigfile datapackage.json.sig
 

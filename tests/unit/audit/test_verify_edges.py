@@ -136,10 +136,23 @@ def test_another_version_is_no_excuse_for_other_claims(folder):
 
 def test_strange_files_are_mentioned(folder):
     (folder / "notes.txt").write_text("hello")
-    (folder / "report.html").write_text("<html>")
     found = pk.verify(folder)
     assert found.ok
     assert found["files"].sentence.endswith("Also there, and not part of the release: notes.txt.")
+
+
+def test_a_report_is_listed_as_not_checked(folder):
+    assert "report.html" not in {check.name for check in pk.verify(folder)}
+    (folder / "report.html").write_text("<p>k = 1,000,000, as datapackage.json says.</p>")
+    found = pk.verify(folder)
+    assert found.ok
+    assert "not part of the release" not in found["files"].sentence
+    assert found["report.html"] == pk.Check(
+        "report.html",
+        "not checked",
+        "report.html is there, but neither hashes nor a signature cover it: make it again with pkanon report.",
+    )
+    assert "2 not made" in found.summary
 
 
 def test_an_interrupted_folder(folder):

@@ -58,6 +58,14 @@ def files(case: Case) -> Check:
     return judged("files", faults, f"All {len(expected)} files are there.{also}")
 
 
+def report(case: Case) -> list[Check]:
+    """A report in the folder is mentioned: anybody may have written it."""
+    if case.folder is None or not (case.folder / REPORT).exists():
+        return []
+    covered = "is there, but neither hashes nor a signature cover it: make it again with pkanon report."
+    return [unchecked(REPORT, f"{REPORT} {covered}")]
+
+
 def hashes(case: Case) -> Check:
     """Every file is the one that the data package has the hash of."""
     if case.folder is None:

@@ -28,4 +28,6 @@ def signature(case: Case, key: str | Path | None) -> Check:
         faults.append("The folder is not signed.")
     elif not is_signed_by(case.folder, public):
         faults.append("The signature is not that of this key, or datapackage.json was changed after signing.")
-    return judged("signature", faults, "datapackage.json is signed with this key, and the other files by their hashes.")
+    return judged(
+        "signature", faults, "datapackage.json is signed with this key, and by their hashes the files that it lists."
+    )

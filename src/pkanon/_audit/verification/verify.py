@@ -74,5 +74,6 @@ def verify(
         rows.order(case, progress),
         rows.tables(case, progress, sound=sound),
         signed,
+        *files.report(case),
     )
     return Verification(case.subject, checks)
