@@ -183,6 +183,16 @@ def test_a_folder_in_the_place_of_a_file(folder, name):
     assert not pk.verify(folder).ok
 
 
+@pytest.mark.parametrize("path", ["\ud800", "a\0b", "..", "", "x" * 10_000, 7, ["data.parquet"], "../out/data.parquet"])
+@pytest.mark.parametrize("added", [True, False])
+def test_no_name_of_a_data_file_is_too_strange(folder, path, added):
+    package = json.loads((folder / "datapackage.json").read_text())
+    resource = package["resources"][0]
+    package["resources"] = [*([resource] if added else []), resource | {"path": path}]
+    (folder / "datapackage.json").write_text(json.dumps(package))
+    assert "data package" in pk.verify(folder).broken
+
+
 def _places(value, place=()):
     """Every place in a JSON value, by its keys."""
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -30,7 +29,7 @@ from ..._release import (
     file_hash,
     readme,
 )
-from .case import JSON_FILES, Case
+from .case import DATA_FILES, JSON_FILES, Case
 from .verdicts import Check, judged, unchecked
 from .versions import explained
 
@@ -93,7 +92,7 @@ def listed_hashes(package: Mapping[str, Any]) -> dict[str, Any]:
         found |= {file: own[key] for key, file in HASHED.items() if key in own}
     with suppress(LookupError, TypeError):
         for resource in package["resources"]:
-            if Path(resource["path"]).name == resource["path"]:
+            if resource["path"] in DATA_FILES:  # any other name is a fault that the check of the data package finds
                 found[resource["path"]] = resource["hash"]
     return found
 
