@@ -21,7 +21,7 @@ def test_a_report_goes_into_the_folder(released):
     assert "data@example.org" in text
     code, out, err = released.run("report", "out")
     assert code == 2
-    assert "never overwritten" in err
+    assert "never overwritten; delete it first, or name another file with -o" in err
     assert released.run("crosstab", "out", "sex")[0] == 0
 
 

@@ -58,6 +58,10 @@ def command(
     """
     path = output if output is not None else str(_default(Path(release), internal=table is not None))
     if Path(release).exists():  # if not, that is the better thing to complain about
+        if Path(path).is_file():
+            raise pk.InputError(
+                f"{path} exists already and is never overwritten; delete it first, or name another file with -o."
+            )
         check_new_file(path)
     with progress_bar() as progress:
         progress("opening", 0)
