@@ -10,12 +10,16 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from .._plan import delta_above, round_down, round_up
-from .drawing import level_bar
-from .markup import Html, bullets, element, label, paragraph, plural, table, together
+from .._plan import Readability, delta_above, round_down, round_up, share_above
+from .drawing import level_bar, level_counts
+from .markup import Html, aside, bullets, element, label, paragraph, plural, table, together
 from .subject import Subject
 
 DO_NOT = "Do not publish as anonymous: this release claims nothing."
+LARGEST_FACTOR = 1_000_000
+"""From this factor on, epsilon promises nothing that is of use."""
+MOST_NAMED = 3
+"""Tables that are named on the first screen."""
 
 
 def answers(subject: Subject) -> Html:
@@ -23,17 +27,17 @@ def answers(subject: Subject) -> Html:
     stop = "" if subject.certificate.claims else " stop"
     return element(
         "section",
-        _answer("What is protected?", _protected(subject), stop),
-        _answer("What is not?", _not_protected(subject), ""),
-        _answer("May we publish it?", _publish(subject), stop),
-        _answer("How good are the data now?", _quality(subject), ""),
+        answer("What is protected?", *_protected(subject), style=stop),
+        answer("What is not?", *_not_protected(subject)),
+        answer("May we publish it?", *_publish(subject), style=stop),
+        answer("How good are the data now?", *_quality(subject)),
         cls="answers",
         aria_label="In short",
     )
 
 
-def _answer(question: str, content: tuple[str, str], style: str) -> Html:
-    lead, more = content
+def answer(question: str, lead: str, more: str, *, style: str = "") -> Html:
+    """A question and its answer on the first screen."""
     return element("div", element("h2", question), paragraph(lead, cls="lead"), more, cls=f"answer{style}")
 
 
@@ -41,14 +45,36 @@ def _protected(subject: Subject) -> tuple[str, str]:
     certificate = subject.certificate
     if not certificate.claims:
         return "Nothing that this release could promise.", _small("Why: see the box above and section 1.")
+    confidence = share_above(1 / subject.plan.k_for(certificate.rows))
+    weak = " This is weak." if len(certificate.statement) > 1 and "weak" in certificate.statement[1] else ""
     return (
-        f"{certificate.statement[0].partition(':')[0]}.",
-        _small(
-            f"{certificate.summary}. Answers in {plural(len(subject.names), 'column')} were randomised and the rows "
-            f"shuffled. {subject.as_given.capitalize()} of the rows still have every answer as it was given. Section "
-            "1 has the promise in full."
-        ),
+        f"Once the order of the rows is gone, nobody, not even your own staff, can say with more than {confidence} "
+        f"confidence which row is whose.{weak}",
+        bullets([*_answers_learned(subject), subject.true_rows]),
     )
+
+
+def _answers_learned(subject: Subject) -> Iterator[str]:
+    """What can be learned about one person's answers, in words."""
+    central, row = subject.certificate.central, factor_text(subject.plan.epsilon_ratio)
+    seen = "Whatever is seen is at most {} times as likely with a person's answers as with any others in their place"
+    if central is not None:
+        whole = factor_text(Fraction(math.exp(central.epsilon)) * (1 + Fraction(1, 10**12)))
+        slack = math.floor((1 + Fraction(1, 10**6)) / Fraction(central.delta))
+        yield f"{seen.format(whole)}, give or take 1 chance in {slack:,}."
+        yield f"To somebody who knows which row is hers: {f'at most {row} times' if row else 'without any useful limit'}."
+    elif row:
+        yield f"{seen.format(row)}."
+    else:
+        yield "There is no useful limit to what can be learned of a person's answers."
+
+
+def factor_text(ratio: Fraction | None) -> str | None:
+    """A factor rounded up, with at least three digits; None if it is of no use as a bound."""
+    if ratio is None or ratio >= LARGEST_FACTOR:
+        return None
+    digits = 2 if ratio < 10 else 1 if ratio < 100 else 0
+    return round_up(ratio, digits) if digits else f"{math.ceil(ratio):,}"
 
 
 def _not_protected(subject: Subject) -> tuple[str, str]:
@@ -63,10 +89,16 @@ def _not_protected(subject: Subject) -> tuple[str, str]:
     count = len(certificate.outside) + len(certificate.assumptions)
     return (
         lead,
-        _small(
-            "Statistics about many people are meant to be learned, also about members of a group who are not in the "
-            "table. Every further release of the same people weakens the promise. Section 2 lists "
-            f"{plural(count, 'limit')}."
+        bullets(
+            [
+                "People with several rows: the promise is for one row each.",
+                "A leak: the order of the rows shows whose they are, and the key undoes everything.",
+                "Every further release of the same people weakens the promise.",
+                aside(
+                    "Statistics about many people are meant to be learned, also about members of a group who are not in "
+                    f"the table. Section 2 lists {plural(count, 'limit')}."
+                ),
+            ]
         ),
     )
 
@@ -76,8 +108,11 @@ def _publish(subject: Subject) -> tuple[str, str]:
     if not certificate.claims:
         return DO_NOT, bullets(certificate.void)
     return (
-        "That is for you to decide. Nothing in the release voids its promise, if this is true:",
-        bullets(list(conditions(subject))[:4], cls="check"),
+        "Only if all of these are true:",
+        together(
+            bullets(conditions(subject), cls="check"),
+            _small("Then the promise holds. Whether it is enough is for you to decide; no file shows these things."),
+        ),
     )
 
 
@@ -88,6 +123,7 @@ def conditions(subject: Subject) -> Iterator[str]:
     yield f"The lists of values were public knowledge before ({by})."
     row = f"a row is stated to be: {certificate.row_is}" if certificate.row_is else "what a row is was not stated"
     yield f"Nobody has more than one row ({row})."
+    yield "Nobody kept the order of the rows, or the key."
     yield "Releases of the same people, added up, stay within your limit."
     yield "pkanon verify passes on the folder that you publish."
 
@@ -99,15 +135,37 @@ def _quality(subject: Subject) -> tuple[str, str]:
     if sum(pairs.values()):
         lead += f" and {_usable(pairs)} of {plural(sum(pairs.values()), 'two-column table')}"
     lead += " read well or fairly well."
-    parts = [level_bar(singles, "single columns, by how they read")]
-    parts += [level_bar(pairs, "two-column tables, by how they read")] if sum(pairs.values()) else []
-    best, worst = readable.best, readable.worst
-    words = together(
-        "Counts must be corrected first (section 7). Best: ", label(best.name), f" ({error_text(best.l1)})",
-        *(("; worst: ", label(worst.name), f" ({error_text(worst.l1)})") if worst is not best else ()),
-        ". Section 5 has all.",
-    )  # fmt: skip
-    return lead, together(*(element("div", part, style="margin:0.3rem 0") for part in parts), _small(words))
+    parts = [_levels("Single columns", singles)]
+    parts += [_levels("Two columns", pairs)] if sum(pairs.values()) else []
+    return lead, together(*parts, _small(together(*_weakest(readable))))
+
+
+def _levels(words: str, counts: dict[str, int]) -> Html:
+    return element(
+        "div",
+        paragraph(f"{words}: ", level_counts(counts), cls="levels"),
+        level_bar(counts, f"{words}, by how they read"),
+    )
+
+
+def _weakest(readable: Readability) -> Iterator[str]:
+    """The tables that read worst, in words."""
+    order = sorted(readable.tables, key=lambda reading: (-reading.l1, reading.name))
+    level = order[0].level
+    same = [reading for reading in order if reading.level == level]
+    if level == "good":
+        yield "Every table of one or two columns reads well."
+    else:
+        for place, reading in enumerate(same[:MOST_NAMED]):
+            yield "" if not place else " and " if place == len(same) - 1 else ", "
+            yield label(reading.name)
+        more = len(same) - MOST_NAMED
+        yield f" and {more:,} more" if more > 0 else ""
+        yield {"not readable": " cannot be read", "poor": " read poorly" if len(same) > 1 else " reads poorly"}.get(
+            level, " read only fairly well" if len(same) > 1 else " reads only fairly well"
+        )
+        yield "."
+    yield " Counts must be corrected first (section 7). Section 5 has every table."
 
 
 def error_text(l1: float) -> str:

@@ -27,6 +27,19 @@ def level_keys() -> Html:
     )
 
 
+def level_counts(counts: Mapping[str, int]) -> Html:
+    """How many tables read how, each beside its colour."""
+    return element(
+        "span",
+        *(
+            element("span", element("span", cls=f"key {_CLASSES[level]}"), f"{count:,} {level}")
+            for level, count in counts.items()
+            if count
+        ),
+        cls="keys",
+    )
+
+
 def level_bar(counts: Mapping[str, int], title: str) -> Html:
     """How many tables read how, as parts of one bar."""
     total, start, parts = sum(counts.values()), 0.0, []

@@ -57,6 +57,11 @@ def paragraph(*content: str, cls: str = "") -> Html:
     return element("p", *content, **({"cls": cls} if cls else {}))
 
 
+def aside(content: str) -> Html:
+    """Words that a phone leaves out: they stand in a section too."""
+    return element("span", content, cls="aside")
+
+
 def bullets(items: Iterable[str], cls: str = "") -> Html:
     """A list; nothing where there are no items."""
     entries = [element("li", item) for item in items]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from .claims import answers, void_box
 from .markup import Html, element, paragraph, plural
+from .provenance import decision
 from .style import STYLE, page_lines
 from .subject import Subject
 
@@ -39,6 +40,7 @@ def page(subject: Subject, sections: Sequence[Section], *, internal: bool) -> st
             "main",
             void_box(subject),
             answers(subject),
+            decision(),
             _contents(sections),
             *(_section(place, section) for place, section in enumerate(sections, 1)),
         ),

@@ -1,4 +1,4 @@
-"""Where a release comes from, how to check it, whom to ask, and a line to sign on: the last section."""
+"""Where a release comes from, how to check it and whom to ask: the last section; and a line to sign on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .subject import Subject
 
 
 def provenance(subject: Subject) -> Html:
-    """Digests, version, contact and signature."""
+    """Digests, version, contact and electronic signature."""
     certificate = subject.certificate
     rows: list[tuple[str, str]] = [("made on", certificate.date), ("made with", certificate.software)]
     rows += [(f"digest of the {name}", _digest(text)) for name, text in certificate.digests.items()]
@@ -31,13 +31,16 @@ def provenance(subject: Subject) -> Html:
             "the files are those that were released:"
         ),
         element("pre", element("code", f"pkanon verify {shlex.quote(subject.folder_name)}"), cls="code console"),
-        paragraph("Decided by:"),
-        element(
-            "div",
-            element("div", "Name and function"),
-            element("div", "Date and signature"),
-            cls="sign",
-        ),
+    )
+
+
+def decision() -> Html:
+    """Where whoever decides signs: on the first page, below what they decide about."""
+    return element(
+        "div",
+        element("div", "Decided by (name and function)"),
+        element("div", "Date and signature"),
+        cls="sign",
     )
 
 

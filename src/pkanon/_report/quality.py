@@ -38,14 +38,15 @@ def readability(subject: Subject) -> Html:
             "truth, without their signs, added up, as a share of all rows. It follows from the plan and from the "
             f"{readable.records:,} rows, not from the data.{at_most}"
         ),
-        level_keys(),
         table(["a table reads", "single columns", "two columns"], rows, numbers=[1, 2]),
     ]
     if len(subject.names) <= MOST_MAPPED:
         caption = "Each square is a table of two columns, and on the diagonal of one. "
         caption += "Numbers are errors in percent of all rows." if len(subject.names) <= 14 else ""
         drawn = element("div", pair_map(readable, subject.names), cls="scroll", tabindex="0")
-        parts.append(element("figure", drawn, element("figcaption", caption)))
+        parts.append(element("figure", level_keys(), drawn, element("figcaption", caption)))
+    else:
+        parts.append(level_keys())
     if len(subject.names) > 14:
         best = sorted(pairs, key=lambda reading: reading.l1)
         parts += [

@@ -31,6 +31,8 @@ header { padding-top: 1.2rem; }
 .void h2 { border: 0; margin: 0.5rem 0 0.3rem; padding: 0; color: var(--void); }
 .answers { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.9rem; margin: 0.6rem 0 1rem; padding: 0; }
 .answer { border: 1px solid var(--line); border-top: 4px solid var(--accent); padding: 0.55rem 0.9rem 0.7rem; break-inside: avoid; }
+.answer.wide { grid-column: 1 / -1; }
+.answer.wide p, .void p { max-width: none; }
 .answer.stop { border-top-color: var(--void); }
 .answer h2 { font-size: 0.95rem; border: 0; margin: 0; padding: 0; color: var(--pale); font-family: inherit; }
 .answer p, .answer ul { margin: 0.3rem 0; }
@@ -45,7 +47,11 @@ nav ol { columns: 2; column-gap: 2rem; margin: 0.3rem 0 0; max-width: none; }
 nav li { break-inside: avoid; margin: 0; padding: 0.15rem 0; }
 nav a { text-decoration: none; }
 nav a:hover, nav a:focus { text-decoration: underline; }
-.scroll { overflow-x: auto; margin: 0.7rem 0; }
+.scroll { overflow-x: auto; margin: 0.7rem 0; background:
+  linear-gradient(to right, #fff 40%, transparent) 0 0 / 2.5rem 100% no-repeat local,
+  linear-gradient(to left, #fff 40%, transparent) 100% 0 / 2.5rem 100% no-repeat local,
+  linear-gradient(to right, rgb(23 64 109 / 45%), transparent) 0 0 / 0.8rem 100% no-repeat scroll,
+  linear-gradient(to left, rgb(23 64 109 / 45%), transparent) 100% 0 / 0.8rem 100% no-repeat scroll; }
 table { border-collapse: collapse; font-size: 0.925rem; min-width: 50%; }
 caption { text-align: left; padding: 0 0 0.3rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.28rem 0.8rem 0.28rem 0; border-bottom: 1px solid var(--line); font-weight: 400; }
@@ -61,7 +67,10 @@ code, .digest { font-family: "Source Code Pro", Consolas, Menlo, "Liberation Mon
 .digest { font-size: 0.8rem; overflow-wrap: anywhere; white-space: normal; }
 .key { display: inline-block; width: 0.85em; height: 0.85em; margin: 0 0.3em 0 0; vertical-align: -0.08em; border: 1px solid #7d8a97; }
 .key.good { background: var(--good); } .key.fair { background: var(--fair); } .key.poor { background: var(--poor); }
-.keys span { margin-right: 1.1em; white-space: nowrap; }
+.keys > span { margin-right: 1.1em; white-space: nowrap; }
+.levels { font-size: 0.875rem; display: flex; flex-wrap: wrap; gap: 0 0.5rem; justify-content: space-between; }
+.levels .keys > span { margin: 0 0 0 0.8em; }
+.answer p.levels { margin: 0.35rem 0 0.1rem; }
 svg { display: block; max-width: 100%; }
 svg text { font-family: inherit; fill: var(--ink); }
 svg .good { fill: var(--good); } svg .fair { fill: var(--fair); } svg .poor { fill: var(--poor); }
@@ -82,9 +91,11 @@ table.bars svg { width: 100%; height: 1.15rem; }
 .bar { fill: var(--fair); } .rest .bar { fill: #c3c9d0; }
 .whisker { stroke: #10243a; stroke-width: 1.4; vector-effect: non-scaling-stroke; fill: none; }
 .zero { stroke: #6b7682; stroke-width: 1; vector-effect: non-scaling-stroke; }
+.ten { stroke: #d5dbe2; stroke-width: 1; vector-effect: non-scaling-stroke; }
+.mark-share { fill: #2f6db3; }
 .limit { stroke: var(--void); stroke-width: 1.6; stroke-dasharray: 3 2; vector-effect: non-scaling-stroke; }
 figure { margin: 0.6rem 0 1.4rem; }
-.sign { display: grid; grid-template-columns: 1fr 1fr; gap: 2.4rem 2.5rem; margin: 2.6rem 0 1rem; break-inside: avoid; }
+.sign { display: grid; grid-template-columns: 1fr 1fr; gap: 2.4rem 2.5rem; margin: 3.4rem 0 1.2rem; break-inside: avoid; }
 .sign div { border-top: 1px solid var(--ink); padding-top: 0.25rem; font-size: 0.875rem; color: var(--pale); }
 .check, .answer .check { list-style: none; padding-left: 0; }
 .check li { padding-left: 1.5rem; text-indent: -1.5rem; }
@@ -102,7 +113,9 @@ footer { color: var(--pale); font-size: 0.875rem; border-top: 1px solid var(--li
   .answers { grid-template-columns: minmax(0, 1fr); gap: 0.5rem; }
   .answer { padding: 0.35rem 0.7rem 0.4rem; }
   .answer .lead { font-size: 0.97rem; line-height: 1.3; }
-  .answer .more, .answer ul { font-size: 0.86rem; line-height: 1.35; }
+  .answer .more, .answer ul { font-size: 0.86rem; line-height: 1.3; }
+  .answer p, .answer ul, .answer li { margin: 0.15rem 0; }
+  .aside, .answer li:has(> .aside:only-child) { display: none; }
   nav ol { columns: 1; }
   .sign { grid-template-columns: 1fr; }
   table.bars th:nth-child(3), table.bars td:nth-child(3) { display: none; }
@@ -119,8 +132,13 @@ footer { color: var(--pale); font-size: 0.875rem; border-top: 1px solid var(--li
   main, header, footer { max-width: none; padding: 0; }
   h1 { font-size: 18pt; } h2 { font-size: 13pt; margin-top: 1.6rem; } h3 { font-size: 10.5pt; }
   a { color: inherit; text-decoration: none; }
-  .scroll { overflow: visible; }
+  .scroll { overflow: visible; background: none; }
   pre { white-space: pre-wrap; break-inside: avoid; }
+  .digest { white-space: nowrap; font-size: 7pt; }
+  h2, h3, thead { break-after: avoid; }
+  section > h2 + *, h3 + * { break-before: avoid; }
+  p { break-inside: avoid; }
+  footer { break-before: avoid; margin-top: 1rem; padding-bottom: 0; }
   .short { break-inside: avoid; }
   p:has(+ pre), p:has(+ .scroll) { break-after: avoid; }
   .scroll { margin: 0.5rem 0; }

@@ -53,6 +53,16 @@ class Subject:
         shares = low if low == high else f"{low} to {high}"
         return shares if shares.startswith("less") else f"about {shares}"
 
+    @cached_property
+    def true_rows(self) -> str:
+        """How many rows have every answer as it was given, in a sentence."""
+        rows = self.release.rows
+        low, high = (round(share * rows) for share in self.plan.unchanged)
+        if high < 1:
+            return f"Hardly any of the {rows:,} rows has every answer as given."
+        count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        return f"About {count} of {rows:,} rows have every answer as given."
+
     @property
     def folder_name(self) -> str:
         """How the folder is called in examples."""

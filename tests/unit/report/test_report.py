@@ -2,7 +2,9 @@
 
 import datetime as dt
 import html
+import math
 import re
+from fractions import Fraction
 from html.parser import HTMLParser
 
 import numpy as np
@@ -10,6 +12,7 @@ import polars as pl
 import pytest
 
 import pkanon as pk
+from pkanon._report.claims import factor_text
 from pkanon._report.page import INTERNAL
 from pkanon._report.subject import number, percent
 
@@ -166,6 +169,71 @@ def test_four_questions_come_first(release):
     assert places[-1] < text.index('id="section-1"')
 
 
+def answer_to(release, question, **more):
+    """The text of one answer on the first screen."""
+    return Page(
+        pk.report(release, **more).html.partition(f"<h2>{question}</h2>")[2].partition("</div></section>")[0]
+    ).text
+
+
+def test_what_is_protected_is_said_without_symbols(release):
+    text = answer_to(release, "What is protected?").partition("What is not?")[0]
+    certificate, plan = release.certificate, release.plan
+    assert f"with more than {100 / certificate.k:.3g}% confidence which row is whose" in text
+    whole = float(re.search(r"is at most ([0-9.]+) times as likely with a person's answers", text)[1])
+    assert math.exp(certificate.central.epsilon) <= whole < math.exp(certificate.central.epsilon) + 0.0101
+    assert "give or take 1 chance in " in text
+    row = float(re.search(r"which row is hers: at most ([0-9.]+) times", text)[1])
+    assert plan.epsilon_ratio <= row < float(plan.epsilon_ratio) + 0.101
+    assert f"About {round(ROWS * plan.unchanged[0]):,} of 2,000 rows have every answer as given." in text
+    assert "epsilon" not in text
+
+
+def test_without_a_central_epsilon_the_row_counts(people):
+    plan = pk.plan(SCHEMA, records=1_500, k=20, hide_count="9/10")
+    text = answer_to(pk.release(people, plan), "What is protected?").partition("What is not?")[0]
+    row = float(re.search(r"is at most ([0-9.]+) times as likely", text)[1])
+    assert plan.epsilon_ratio <= row < float(plan.epsilon_ratio) + 0.101
+    assert "chance in" not in text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (Fraction(10011, 10000), "1.01"),
+        (Fraction(178, 10), "17.8"),
+        (Fraction(12344, 10) + Fraction(1, 100), "1,235"),
+        (Fraction(10**6), None),
+        (None, None),
+    ],
+)
+def test_factors_are_rounded_up(ratio, text):
+    assert factor_text(ratio) == text
+
+
+def test_what_is_not_protected_names_several_rows_and_leaks(release):
+    text = answer_to(release, "What is not?").partition("May we publish it?")[0]
+    assert "several rows" in text
+    assert "the key undoes everything" in text
+
+
+def test_bars_have_counts_and_the_worst_tables_are_named(release):
+    text = answer_to(release, "How good are the data now?")
+    readable = release.plan.readable()
+    for size, words in ((1, "Single columns:"), (2, "Two columns:")):
+        counts = ", ".join(f"{count} {level}" for level, count in readable.counts(size).items() if count)
+        assert f"{words} {counts.replace(',', '')}" in text
+    assert readable.worst.level == "not readable"
+    assert f"{readable.worst.name}" in text.partition("cannot be read")[0]
+    assert "%" not in text
+
+
+def test_the_line_to_sign_stands_below_the_answers(release):
+    text = pk.report(release).html
+    assert text.index("How good are the data now?") < text.index("Decided by") < text.index("<h2>Contents</h2>")
+    assert text.count("Decided by") == 1
+
+
 def test_the_promise_is_the_certificate(release):
     page = page_of(release)
     certificate = release.certificate
@@ -180,8 +248,9 @@ def test_the_promise_is_the_certificate(release):
 def test_publishing_is_never_answered_with_yes(release):
     text = pk.report(release).html
     answer = text.partition("<h2>May we publish it?</h2>")[2].partition("</div>")[0]
-    assert "That is for you to decide" in answer
-    assert answer.count("<li>") == 4
+    assert "Only if all of these are true:" in answer
+    assert "is for you to decide" in answer
+    assert answer.count("<li>") == 5
     assert not re.search(r"\byes\b", answer, re.I)
 
 
@@ -215,7 +284,7 @@ def test_a_void_release_says_so_and_states_no_number(name, release):
     assert page.text.count("Do not publish as anonymous: this release claims nothing.") >= 3
     for reason in release.certificate.void:
         assert reason in page.text
-    assert "That is for you to decide" not in page.text
+    assert "Only if all of these are true" not in page.text
     assert not re.search(r"\bk = [0-9]|epsilon = [0-9]|Pk-anonymous|confidence", page.text)
     assert problems(report.html) == []
 
@@ -355,7 +424,7 @@ def test_a_destroyed_column_is_said_to_be_gone():
     schema = pk.Schema([pk.Attribute("sex", ["F", "M"])])
     plan = pk.Plan(schema, (pk.Retention(pk.Unit(("sex",), (2,)), replace=2**31),), 400)
     page = page_of(pk.release(pl.DataFrame({"sex": ["F", "M"] * 200}), plan))
-    assert "nothing left" in page.text
+    assert "sex cannot be read. Counts must be corrected" in page.text
     assert "the plan leaves nothing of sex in the released rows" in page.text
 
 
