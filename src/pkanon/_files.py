@@ -31,16 +31,17 @@ def check_free(path: str | Path) -> None:
         raise InputError(f"Cannot write {path}: its folder does not exist; create it first.")
 
 
-def write_new(path: str | Path, content: str | bytes) -> None:
+def write_new(path: str | Path, content: str | bytes, *, confidential: bool = False) -> None:
     """Write a text (as UTF-8) or bytes to a file that does not exist yet; all of it, or nothing.
 
-    It is written under another name in the same folder, and gets its own when it is complete.
+    It is written under another name in the same folder, and gets its own when it is complete. One that is ``confidential``
+    can be read by its owner only.
     """
     path = Path(path)
     unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
     try:
         check_free(path)
-        with open(unfinished, "xb") as file:
+        with open(unfinished, "xb", opener=_owner_only if confidential else None) as file:
             file.write(content.encode() if isinstance(content, str) else content)
         _name(unfinished, path)
     except OSError as error:
@@ -48,6 +49,10 @@ def write_new(path: str | Path, content: str | bytes) -> None:
     finally:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
+
+
+def _owner_only(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _name(unfinished: Path, path: Path) -> None:

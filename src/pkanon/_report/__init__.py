@@ -6,6 +6,7 @@ subject.py     what a report is about
 claims.py      the first screen, the promise and its limits;  columns.py  columns, values, probabilities
 quality.py     which tables can be read, charts;  drawing.py  pictures as SVG
 recipes.py     how to analyse it;  provenance.py  digests, contact, signature
+findings.py    the first screen of the internal edition
 measured.py    errors against the truth;  designs.py  other designs;  attacks.py  attacks (internal edition)
 """
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._audit import Attack, attack
-from .._frames import TextFormat
-from .._progress import Progress
-from .drawing import interval_bar
+from .._audit import Attack
+from .drawing import share_mark, share_scale
 from .markup import Html, bullets, element, label, paragraph, plural, table, together
 from .subject import Subject, percent
 
@@ -15,9 +13,8 @@ MOST_COLUMNS = 12
 """Sets of columns whose unique rows are listed."""
 
 
-def attacks(subject: Subject, private: object, text: TextFormat, progress: Progress) -> Html:
+def attacks(subject: Subject, found: Attack) -> Html:
     """The attack of the custodian's own side, against the promise."""
-    found = attack(private, subject.release, text=text, progress=progress)
     parts = [
         paragraph(
             "The adversary of this section knows the private table and the plan; nobody else could do as well. Whose "
@@ -42,12 +39,13 @@ def _links(subject: Subject, found: Attack) -> Html:
     if found.links is None:
         return Html("")
     links, line = found.links, found.line if subject.certificate.claims else None
-    most = 1.15 * max([one.interval()[1] for one in links.bins] + ([line] if line else []))
+    drawn_shares = [share for one in links.bins for share in (one.hit_rate, *one.interval())]
+    ends = share_scale([*drawn_shares, *([line] if line else [])])
     rows = [
         element(
             "tr",
             element("th", percent(one.stated), scope="row"),
-            element("td", interval_bar(one.hit_rate, *one.interval(), 0.0, most, line)),
+            element("td", share_mark(one.hit_rate, *one.interval(), ends, line)),
             element("td", f"{one.rows:,}", cls="n"),
             element("td", percent(one.hit_rate), cls="n"),
         )
@@ -62,11 +60,15 @@ def _links(subject: Subject, found: Attack) -> Html:
     )
     drawn = element("table", element("thead", head), element("tbody", *rows), cls="bars")
     whole = links.whole
-    against = f" The upright line is 1/k = {percent(line)}." if line else ""
+    against = f" The dashed red line is 1/k = {percent(line)}." if line else ""
+    axis = (
+        f" The axis goes from {percent(ends[0])} to {percent(ends[1])}, and each faint line is ten times the one before. The "
+        "blue mark is the hit rate, the black line across it its 95% interval."
+    )
     note = (
         f"{plural(links.rehearsals, 'rehearsal')}, {whole.rows:,} guesses, {whole.hits:,} right. In the release "
         f"itself the mean confidence of a guess is {percent(links.stated)}, the highest "
-        f"{percent(links.highest)}.{against}"
+        f"{percent(links.highest)}.{axis}{against}"
     )
     return together(
         element("h3", "Whose is a row?"),

@@ -22,11 +22,12 @@ MOST_NAMED = 3
 """Tables that are named on the first screen."""
 
 
-def answers(subject: Subject) -> Html:
-    """The four questions of whoever has to decide, on one screen."""
+def answers(subject: Subject, more: Html) -> Html:
+    """The four questions of whoever has to decide, on one screen; before them ``more``, which the internal edition measured."""
     stop = "" if subject.certificate.claims else " stop"
     return element(
         "section",
+        more,
         answer("What is protected?", *_protected(subject), style=stop),
         answer("What is not?", *_not_protected(subject)),
         answer("May we publish it?", *_publish(subject), style=stop),

@@ -59,11 +59,8 @@ def level_bar(counts: Mapping[str, int], title: str) -> Html:
     )
 
 
-def interval_bar(value: float, low: float, high: float, least: float, most: float, line: float | None = None) -> Html:
-    """A bar from zero to ``value`` and a whisker from ``low`` to ``high``, on an axis from ``least`` to ``most``.
-
-    ``line`` is a limit to be drawn across.
-    """
+def interval_bar(value: float, low: float, high: float, least: float, most: float) -> Html:
+    """A bar from zero to ``value`` and a whisker from ``low`` to ``high``, on an axis from ``least`` to ``most``."""
     span = most - least or 1.0
 
     def place(number: float) -> float:
@@ -75,6 +72,31 @@ def interval_bar(value: float, low: float, high: float, least: float, most: floa
         a, b = place(low), place(high)
         parts.append(element("path", d=f"M{a:.2f} 3.5V8.5M{a:.2f} 6H{b:.2f}M{b:.2f} 3.5V8.5", cls="whisker"))
     parts.append(element("line", x1=zero, x2=zero, y1=0, y2=12, cls="zero"))
+    return element("svg", *parts, viewBox="0 0 100 12", preserveAspectRatio="none", aria_hidden="true")
+
+
+def share_scale(shares: Sequence[float]) -> tuple[float, float]:
+    """The ends of a logarithmic axis on which these shares fit: whole powers of ten, at least two of them."""
+    positive = [share for share in shares if share > 0] or [1.0]
+    low, high = 10.0 ** math.floor(math.log10(min(positive))), 10.0 ** math.ceil(math.log10(max(positive)))
+    return (low, high) if high > low else (low / 10, high)
+
+
+def share_mark(value: float, low: float, high: float, ends: tuple[float, float], line: float | None = None) -> Html:
+    """A share as a mark and a whisker from ``low`` to ``high`` on a logarithmic axis, with a faint line at each power of ten.
+
+    What is below the axis stands at its left end. ``line`` is a limit to be drawn across.
+    """
+    least, most = map(math.log10, ends)
+
+    def place(share: float) -> float:
+        return 1 + 98 * (min(max(math.log10(share) if share > 0 else least, least), most) - least) / (most - least)
+
+    tens = [place(10.0**power) for power in range(round(least), round(most) + 1)]
+    a, b = place(low), place(high)
+    parts = [element("line", x1=x, x2=x, y1=0, y2=12, cls="ten") for x in tens]
+    parts.append(element("path", d=f"M{a:.2f} 3.5V8.5M{a:.2f} 6H{b:.2f}M{b:.2f} 3.5V8.5", cls="whisker"))
+    parts.append(element("rect", x=place(value) - 0.7, y=2.5, width=1.4, height=7, cls="mark-share"))
     if line is not None:
         parts.append(element("line", x1=place(line), x2=place(line), y1=0, y2=12, cls="limit"))
     return element("svg", *parts, viewBox="0 0 100 12", preserveAspectRatio="none", aria_hidden="true")

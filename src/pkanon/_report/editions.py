@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .._audit import attack as attack_release
 from .._errors import InputError, RefusedError
 from .._files import write_new
 from .._frames import TextFormat, encode
@@ -18,7 +19,8 @@ from .attacks import attacks
 from .claims import limits, promise
 from .columns import columns, transitions
 from .designs import designs
-from .measured import measured
+from .findings import Findings, findings, fits
+from .measured import measure, measured
 from .page import Section, page
 from .provenance import provenance
 from .quality import charts, readability
@@ -57,10 +59,13 @@ class Report:
     claims: bool
 
     def save(self, path: str | Path) -> None:
-        """Write the report to the file ``path``, which must not exist yet; an internal one not into a release folder."""
+        """Write the report to the file ``path``, which must not exist yet.
+
+        An internal report is not written into a release folder, and only its owner may read the file.
+        """
         if self.internal:
             check_internal_place(path)
-        write_new(path, self.html)
+        write_new(path, self.html, confidential=self.internal)
 
     def __repr__(self) -> str:
         return f"<Report, {'internal' if self.internal else 'external'} edition>"
@@ -131,11 +136,11 @@ def report(
         organisation=_text(organisation, "organisation"),
         contact=_text(contact, "contact"),
     )
-    sections = _external(subject, progress)
+    sections, found = _external(subject, progress), None
     if private is not None:
-        sections += _internal(subject, private, attack, text or TextFormat(), progress)
-    internal = private is not None
-    made = Report(page(subject, sections, internal=internal), internal, subject.certificate.claims)
+        more, found = _internal(subject, private, attack, text or TextFormat(), progress)
+        sections += more
+    made = Report(page(subject, sections, found=found), private is not None, subject.certificate.claims)
     if path is not None:
         made.save(path)
     return made
@@ -174,10 +179,17 @@ def _external(subject: Subject, progress: Progress) -> list[Section]:
     ]
 
 
-def _internal(subject: Subject, private: object, attack: bool, text: TextFormat, progress: Progress) -> list[Section]:
+def _internal(
+    subject: Subject, private: object, attack: bool, text: TextFormat, progress: Progress
+) -> tuple[list[Section], Findings]:
     truth = encode(private, subject.plan.schema, text=text, progress=progress)
+    tables = measure(subject, truth, progress)
     sections = [
-        ("Internal: errors against the truth", measured(subject, truth, progress)),
+        ("Internal: errors against the truth", measured(subject, truth.rows, tables)),
         ("Internal: other designs", designs(subject, progress)),
     ]
-    return [*sections, ("Internal: attacks", attacks(subject, private, text, progress))] if attack else sections
+    attacked = None
+    if attack and fits(subject, truth.rows):
+        attacked = attack_release(private, subject.release, text=text, progress=progress)
+        sections.append(("Internal: attacks", attacks(subject, attacked)))
+    return sections, findings(subject, truth.rows, tables, attacked)

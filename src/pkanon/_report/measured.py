@@ -31,8 +31,8 @@ class Measured:
     cells: int
 
 
-def measured(subject: Subject, truth: Encoded, progress: Progress) -> Html:
-    """How far the reconstructed tables of one and two columns are from the private table."""
+def measure(subject: Subject, truth: Encoded, progress: Progress) -> list[Measured]:
+    """The tables of one and two columns, each against the same table of the private data."""
     singles = _chosen([one for one in subject.readable.tables if len(one.attributes) == 1], MOST_TABLES)
     pairs = _chosen([one for one in subject.readable.tables if len(one.attributes) == 2], MOST_TABLES)
     found = []
@@ -42,6 +42,11 @@ def measured(subject: Subject, truth: Encoded, progress: Progress) -> Html:
         if one is not None:
             found.append(one)
     progress("measuring", 1.0)
+    return found
+
+
+def measured(subject: Subject, rows: int, found: Sequence[Measured]) -> Html:
+    """How far the reconstructed tables of one and two columns are from the private table of so many ``rows``."""
     parts = [
         paragraph(
             "Every table was reconstructed from the release and compared with the same table of the private data. A "
@@ -49,19 +54,19 @@ def measured(subject: Subject, truth: Encoded, progress: Progress) -> Html:
             "Intervals are at 95%, so about 95% of them hold the truth."
         ),
     ]
-    if truth.rows != subject.release.rows:
+    if rows != subject.release.rows:
         parts.append(
             paragraph("The release has another number of rows than the private table; errors include that difference.")
         )
     parts.append(
         table(
             ["tables", "compared", "measured / predicted", "intervals that hold the truth"],
-            _summary(found),
+            [[one.kind, f"{one.count:,}", f"{one.ratio:.2f}", f"{100 * one.held:.1f}%"] for one in summaries(found)],
             numbers=[1, 2, 3],
         )
     )
     shown = sorted(found, key=lambda one: (len(one.reading.attributes), one.reading.l1))[:MOST_LISTED]
-    rows = [
+    lines = [
         [
             label(one.reading.name),
             f"{one.cells:,}",
@@ -76,7 +81,7 @@ def measured(subject: Subject, truth: Encoded, progress: Progress) -> Html:
         element("h3", "Table by table"),
         table(
             ["table", "numbers", "predicted error", "measured error", "intervals that hold it", "reads"],
-            rows,
+            lines,
             numbers=[1, 2, 3, 4],
         ),
     ]
@@ -122,12 +127,27 @@ def count(truth: Encoded, names: Sequence[str], shape: tuple[int, ...]) -> NDArr
     return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
 
 
-def _summary(found: Sequence[Measured]) -> list[list[str]]:
-    rows = []
-    for size, words in ((1, "single columns"), (2, "two columns")):
+@dataclass(frozen=True)
+class Summary:
+    """Tables of one kind together: how many, measured error by predicted error, and the share of intervals that hold the truth."""
+
+    kind: str
+    count: int
+    ratio: float
+    held: float
+
+
+def summaries(found: Sequence[Measured]) -> list[Summary]:
+    """The tables of one column and those of two, as far as there are any."""
+    made = []
+    for size, kind in ((1, "single columns"), (2, "two columns")):
         own = [one for one in found if len(one.reading.attributes) == size]
         if own:
             ratio = sum(one.l1 for one in own) / sum(one.reading.l1 for one in own)
-            held, cells = sum(one.held for one in own), sum(one.cells for one in own)
-            rows.append([words, f"{len(own):,}", f"{ratio:.2f}", f"{100 * held / cells:.1f}%"])
-    return rows
+            made.append(Summary(kind, len(own), ratio, held_share(own)))
+    return made
+
+
+def held_share(found: Sequence[Measured]) -> float:
+    """The share of the intervals that hold the truth."""
+    return sum(one.held for one in found) / sum(one.cells for one in found)

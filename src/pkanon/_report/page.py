@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .claims import answers, void_box
+from .findings import Findings, measured_answer, misfit_box
 from .markup import Html, element, paragraph, plural
 from .provenance import decision
 from .style import STYLE, page_lines
@@ -19,8 +20,9 @@ INTERNAL = "Internal: contains results computed from the private table; do not p
 Section = tuple[str, Html]
 
 
-def page(subject: Subject, sections: Sequence[Section], *, internal: bool) -> str:
-    """The whole file."""
+def page(subject: Subject, sections: Sequence[Section], *, found: Findings | None = None) -> str:
+    """The whole file; ``found`` is what the internal edition measured."""
+    internal = found is not None
     mark = INTERNAL if internal else "" if subject.certificate.claims else "This release claims nothing"
     head = element(
         "head",
@@ -39,7 +41,8 @@ def page(subject: Subject, sections: Sequence[Section], *, internal: bool) -> st
         element(
             "main",
             void_box(subject),
-            answers(subject),
+            misfit_box(found) if found else Html(""),
+            answers(subject, measured_answer(subject, found) if found else Html("")),
             decision(),
             _contents(sections),
             *(_section(place, section) for place, section in enumerate(sections, 1)),

@@ -4,6 +4,7 @@ import datetime as dt
 import html
 import math
 import re
+import stat
 from fractions import Fraction
 from html.parser import HTMLParser
 
@@ -13,6 +14,7 @@ import pytest
 
 import pkanon as pk
 from pkanon._report.claims import factor_text
+from pkanon._report.drawing import share_mark, share_scale
 from pkanon._report.page import INTERNAL
 from pkanon._report.subject import number, percent
 
@@ -471,7 +473,8 @@ def test_designs_stand_beside_each_other(release, people):
 def test_attacks_stand_against_the_promise(release, people):
     text = page_of(release, private=people).text.rpartition("Internal: attacks")[2]
     assert "with k = 20: nothing breaks the promise." in text
-    assert "The upright line is 1/k = 5%." in text
+    assert "The dashed red line is 1/k = 5%." in text
+    assert re.search(r"The axis goes from 0\.0*1% to 10%", text)
     for heading in ("Whose is a row?", "What is a person's answer?", "Classical measures"):
         assert heading in text
     assert "Internal: attacks" not in page_of(release, private=people, attack=False).text
@@ -481,7 +484,51 @@ def test_an_attack_on_a_void_release_names_no_promise(people):
     release = pk.release(people, pk.plan(SCHEMA, records=ROWS, k=20), randomness=pk.Seeded(3))
     text = page_of(release, private=people).text.rpartition("Internal: attacks")[2]
     assert "1/k =" not in text.partition("what was found")[0]
-    assert "upright line" not in text
+    assert "red line" not in text
+
+
+def test_the_internal_edition_says_first_what_was_measured(release, people):
+    question = "What did we measure against the private table?"
+    assert question not in pk.report(release).html
+    text = answer_to(release, question, private=people).partition("What is protected?")[0]
+    assert "The attack found nothing against the promise" in text
+    assert "at most 5% is promised" in text
+    whole = Page(pk.report(release, private=people, attack=False).html).text
+    found = re.search(r"Measured error by predicted error: ([0-9.]+) for single columns and ([0-9.]+) for two", whole)
+    summary = re.search(r"single columns 3 ([0-9.]+) [0-9.]+% two columns 3 ([0-9.]+) [0-9.]+%", whole)
+    assert found.groups() == summary.groups()
+    assert re.search(r"[0-9.]+% of the 95% intervals hold the true number\.", whole)
+    assert "No attack was made" in whole
+    assert "does not fit" not in whole
+
+
+@pytest.mark.parametrize("attack", [True, False])
+def test_another_private_table_is_noticed_on_the_first_screen(people, attack):
+    two = people.select("sex", "job")
+    release = pk.release(two, pk.plan(pk.Schema(SCHEMA.attributes[:2]), records=ROWS, k=5))
+    other = two.with_columns(sex=pl.lit("F"))
+    why = "plan makes of this table" if attack else "The error of sex is "
+    for private, reason in ((other, why), (two.head(1_500), "It has 1,500 rows and the release has 2,000.")):
+        text = pk.report(release, private=private, attack=attack).html.partition('id="section-1"')[0]
+        assert "The private table does not fit this release." in text
+        assert reason in text
+        assert "found nothing against" not in text
+    assert "does not fit" not in pk.report(release, private=two, attack=attack).html
+
+
+@pytest.mark.parametrize(
+    ("shares", "ends"),
+    [([0.002, 0.05], (0.001, 0.1)), ([0.0, 0.05], (0.01, 0.1)), ([0.0], (0.1, 1.0)), ([0.01], (0.001, 0.01))],
+)
+def test_a_logarithmic_axis_holds_all_shares(shares, ends):
+    assert share_scale(shares) == pytest.approx(ends)
+
+
+def test_marks_stand_where_their_logarithms_are():
+    places = [
+        float(x) for x in re.findall(r'class="mark-share"|x="([0-9.]+)"', share_mark(0.01, 0, 1, (1e-4, 1.0))) if x
+    ]
+    assert places == [pytest.approx(50 - 0.7)]
 
 
 def test_another_table_than_the_private_one_is_refused(release):
@@ -503,7 +550,8 @@ def test_files(release, people, tmp_path):
             pk.report(tmp_path / "out", path, private=people, attack=False)
         assert not path.exists()
     pk.report(tmp_path / "out" / "data.parquet", tmp_path / "internal.html", private=people, attack=False)
-    assert (tmp_path / "internal.html").exists()
+    assert stat.S_IMODE((tmp_path / "internal.html").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "out" / "report.html").stat().st_mode) & 0o400
 
 
 def test_the_signature_is_mentioned(release, tmp_path):
