@@ -1,32 +1,27 @@
-"""The checks of an audit: what is run, what is counted, and when a check fails.
+"""What a check is and when it fails; and the checks that bound epsilon.
 
 A check fails if what was seen has, with a correct pipeline, a probability of at most its share of the false-alarm
-rate. Every test is exact, and a check of several tests divides its share by their number.
+rate. The tail of every test is exact or a proven bound from above, and a check of several tests divides its share by
+their number.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._plan import Plan
 from ..._progress import Progress
 from ..._schema import Codes
-from .law import Comparison, Record, Scores, law, of_two
+from .law import Comparison, Scores, of_two
 from .tables import Pipeline
-from .tails import binomial_tails, drawn_tail, epsilon_below, paired_tail
+from .tails import epsilon_below
 
-MOST_CELLS = 2**14
-"""Tables with more cells are not compared: too few rows would fall into each."""
-MOST_RECORDS = 16
 LEAST_SHARE = 0.1
 """Of all runs, for the table that needs fewer of them."""
-TENTHS = 10
 
 
 @dataclass(frozen=True)
@@ -87,72 +82,6 @@ def _epsilon_check(name: str, seen: tuple[int, int, int, int], claimed: float, e
     return Check(name, claimed, measured, float(epsilon_below(*seen, errors.bound)), None, not beyond, about)
 
 
-def transitions(
-    plan: Plan, pipeline: Pipeline, compared: Comparison, large: LargeReleases, rows: int, errors: Errors, progress: Progress
-) -> Check:  # fmt: skip
-    """How often each record becomes each other one: every table of one or two attributes, and of all if it is small."""
-    schema = pipeline.plan.schema
-    names = [attribute.name for attribute in schema.attributes]
-    tables = [chosen for count in sorted({1, 2, len(names)}) for chosen in itertools.combinations(names, count)]
-    tables = [table for table in tables if math.prod(schema.attribute(name).size for name in table) <= MOST_CELLS]
-    worst, where, tests = 1.0, (math.nan, math.nan), 0
-    others = list(_records(plan))
-    released = [(compared.first, large.first), (compared.second, large.second), *((other, None) for other in others)]
-    for done, (record, ready) in enumerate(released):
-        codes = pipeline.release([(record, rows)]) if ready is None else ready
-        laws = [law(block, record) for block in plan.blocks]
-        for table in tables:
-            shares = np.clip(_marginal(plan, laws, table), 0.0, 1.0)
-            cells = np.ravel_multi_index([codes[name] for name in table], shares.shape)
-            counts = np.bincount(cells, minlength=shares.size)
-            chances = binomial_tails(counts, len(cells), shares.ravel())
-            tests += len(chances)
-            place = int(chances.argmin())
-            if chances[place] < worst or math.isnan(where[0]):
-                worst, where = float(chances[place]), (float(shares.flat[place]), float(counts[place] / len(cells)))
-        progress("large tables", (done + 1) / len(released))
-    chance = min(1.0, worst * tests)
-    about = f"{tests:,} cells from {len(released)} records; the one that is furthest off"
-    return Check("transition probabilities", *where, None, chance, chance > errors.alarm, about)
-
-
-def _records(plan: Plan) -> Iterator[Record]:
-    """Records in which every value of every unit occurs, or the first MOST_RECORDS of them."""
-    for number in range(min(max(unit.size for unit in plan.units), MOST_RECORDS)):
-        record: Record = {}
-        for unit in plan.units:
-            columns = unit.split(np.array([number % unit.size], np.uint32))
-            record |= {name: int(column[0]) for name, column in zip(unit.attributes, columns)}
-        yield record
-
-
-def _marginal(plan: Plan, laws: list[NDArray[np.float64]], table: tuple[str, ...]) -> NDArray[np.float64]:
-    """The law of some attributes, one axis each: blocks are independent."""
-    result, order = np.ones(()), []
-    for block, own in zip(plan.blocks, laws):
-        dropped = tuple(axis for axis, name in enumerate(block.attributes) if name not in table)
-        result = np.multiply.outer(result, own.sum(axis=dropped))
-        order += [name for name in block.attributes if name in table]
-    return np.transpose(result, [order.index(name) for name in table])
-
-
-def large_order(compared: Comparison, pipeline: Pipeline, rows: int, errors: Errors) -> Check:
-    """A table of two halves: rows that look like those of the first half must lie anywhere, alone and in pairs."""
-    half = rows // 2
-    codes = pipeline.release([(compared.first, half), (compared.second, half)])
-    marks = compared.score(codes) > 0
-    marked = int(marks.sum())
-    tenth = len(marks) // TENTHS
-    found = [int(marks[i * tenth : (i + 1) * tenth].sum()) for i in range(TENTHS)]
-    chances = [drawn_tail(count, len(marks), marked, tenth) for count in found]
-    pairs = marks[: len(marks) // 2 * 2].reshape(-1, 2)
-    chances.append(paired_tail(int(pairs.all(axis=1).sum()), len(pairs), int(pairs.sum())))
-    chance = min(1.0, min(chances) * len(chances))
-    share = int(marks[: len(marks) // 2].sum()) / marked if marked else math.nan
-    about = f"{len(marks):,} rows, two records one after the other: how many of the first kind come first"
-    return Check("order of a large table", 0.5, share, None, chance, chance > errors.alarm, about)
-
-
 @dataclass(frozen=True)
 class SmallReleases:
     """Scores of many releases of two rows, one line each: of the tables (u, u) and (v, u)."""
@@ -185,22 +114,6 @@ def whole_epsilon(small: SmallReleases, claimed: float, errors: Errors) -> Check
     return _epsilon_check(
         "epsilon of a release", (hits[0], len(small.first), hits[1], len(small.second)), claimed, errors, about
     )
-
-
-def small_order(compared: Comparison, small: SmallReleases, errors: Errors) -> Check:
-    """Two rows that differ: does the first one stay first?"""
-    marks = small.second > 0  # rows that look like the record which was put second
-    swapped, kept = int((marks[:, 0] & ~marks[:, 1]).sum()), int((~marks[:, 0] & marks[:, 1]).sum())
-    one = compared.scores
-    likely, unlikely = (float(law[one.values > 0].sum()) for law in (one.first, one.second))
-    stays, goes = likely * (1 - unlikely), unlikely * (1 - likely)  # kept : swapped, if nothing moves
-    measured = math.nan
-    if kept + swapped and stays > goes:
-        measured = (kept / (kept + swapped) * (stays + goes) - goes) / (stays - goes)
-    chance = float(binomial_tails(np.array(kept), kept + swapped, np.array(0.5))) if kept + swapped else 1.0
-    about = f"{len(small.second):,} releases of a table of two rows: how often the first person's row comes first"
-    measured = measured if math.isnan(measured) else min(max(measured, 0.0), 1.0)
-    return Check("order of two rows", 0.5, measured, None, chance, chance > errors.alarm, about)
 
 
 def _best_limit(scores: Scores, first_runs: int, second_runs: int, error: float) -> float:

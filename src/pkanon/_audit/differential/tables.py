@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ..._errors import InputError
 from ..._frames import encode
@@ -31,8 +32,15 @@ class Pipeline:
 
     def release(self, parts: Sequence[tuple[Record, int]]) -> Mapping[str, Codes]:
         """The released codes of a table in which each record stands so many times, one after the other."""
+        return self._released(self._table(parts))
+
+    def arranged(self, first: Record, second: Record, places: NDArray[np.bool_]) -> Mapping[str, Codes]:
+        """The released codes of a table that holds ``first`` where ``places`` says so, and else ``second``."""
+        return self._released(self._gathered([second, first], places.astype(np.int64)))
+
+    def _released(self, table: pl.DataFrame) -> Mapping[str, Codes]:
         made = release(
-            self._table(parts),
+            table,
             self.plan,
             randomness=System(),
             allow_fewer=True,
@@ -43,10 +51,13 @@ class Pipeline:
 
     def _table(self, parts: Sequence[tuple[Record, int]]) -> pl.DataFrame:
         lengths = [rows for _, rows in parts]
+        return self._gathered([record for record, _ in parts], np.repeat(np.arange(len(parts)), lengths))
+
+    def _gathered(self, records: Sequence[Record], which: NDArray[np.int64]) -> pl.DataFrame:
         columns = []
         for name, texts in self._texts.items():
-            column = pl.Series(name, [texts[record[name]] for record, _ in parts], pl.String)
-            columns.append(column.gather(np.repeat(np.arange(len(parts)), lengths)))
+            column = pl.Series(name, [texts[record[name]] for record in records], pl.String)
+            columns.append(column.gather(which))
         return pl.DataFrame(columns)
 
     def _check(self) -> None:

@@ -1,4 +1,4 @@
-"""Exact bounds and exact tails: no normal approximation anywhere."""
+"""Exact bounds and tails, and proven bounds on tails: no normal approximation anywhere."""
 
 from __future__ import annotations
 
@@ -46,9 +46,26 @@ def binomial_tails(counts: Array, runs: int, shares: Array) -> Array:
     return np.asarray(np.minimum(1.0, 2 * np.minimum(below, above)))
 
 
+def mixed_tails(counts: Array, runs: int, shares: Array) -> Array:
+    """Bounds on two-sided tails of counts of independent draws with different probabilities; ``shares`` are their averages.
+
+    At a distance of one or more from the mean, no such count has a heavier tail than the binomial one (Hoeffding 1956).
+    """
+    far = np.abs(counts - runs * shares) >= 1
+    return np.where(far, binomial_tails(counts, runs, shares), 1.0)
+
+
 def drawn_tail(found: int, rows: int, marked: int, drawn: int) -> float:
-    """The two-sided tail of how many of ``marked`` rows are among ``drawn`` of all: hypergeometric."""
-    least, most = max(0, drawn + marked - rows), min(drawn, marked)
+    """The two-sided tail of how many of ``marked`` rows are among ``drawn`` of all: hypergeometric.
+
+    A count further than t from the mean has a probability of at most ``2 exp(-2 t^2 / min(drawn, marked))`` (Hoeffding
+    1963), so what is left out here is less than any number there is.
+    """
+    mean, width = drawn * marked / rows, 20 * math.sqrt(min(drawn, marked)) + 1
+    if abs(found - mean) > width:
+        return 0.0
+    least = max(0, drawn + marked - rows, math.floor(mean - width))
+    most = min(drawn, marked, math.ceil(mean + width))
     possible = np.arange(least, most + 1)
     weights: Array = _choose(marked, possible) + _choose(rows - marked, drawn - possible)
     return _tail(found - least, weights)

@@ -20,23 +20,16 @@ from typing import Any
 from ..._errors import InputError, PlanError
 from ..._plan import Plan
 from ..._progress import Progress, quiet
-from .checking import (
-    Check,
-    Errors,
-    large_order,
-    large_releases,
-    row_epsilon,
-    small_order,
-    small_releases,
-    transitions,
-    whole_epsilon,
-)
+from .checking import Check, Errors, large_releases, row_epsilon, small_releases, whole_epsilon
 from .law import Comparison, check_size, worst_pair
+from .orders import large_order, patterned_marks, small_order, two_orders
+from .repeats import repeated_releases
 from .tables import Pipeline
+from .transitions import transitions
 
 FALSE_ALARM = 1e-6
 """How probable it is, at most, that a correct pipeline fails an audit."""
-CHECKS = 5
+CHECKS = 7
 BOUNDS = 2
 """Checks that bound epsilon; they share the error, so that both bounds hold together, and with them the higher one."""
 LEAST_RUNS, LEAST_ROWS = 100, 1_000
@@ -133,7 +126,8 @@ def audit(
     plan
         The plan, of a small schema: the more values there are, the rarer the events that tell records apart.
     runs
-        How many releases of two rows are made; each takes some milliseconds.
+        How many releases of two rows are made, and half as many of one table that no two releases may repeat; each takes
+        some milliseconds.
     rows
         How many rows the large tables have.
     confidence
@@ -163,12 +157,15 @@ def audit(
     progress("large tables", 0.0)
     large = large_releases(compared, pipeline, rows)
     small = small_releases(compared, pipeline, runs, errors, progress)
+    patterned = patterned_marks(compared, pipeline, rows)
     checks = (
         row_epsilon(compared, large, plan.epsilon, errors),
         whole_epsilon(small, plan.epsilon, errors),
         transitions(plan, pipeline, compared, large, rows, errors, progress),
-        large_order(compared, pipeline, rows, errors),
+        large_order(compared, pipeline, patterned, rows, errors),
+        two_orders(patterned, errors),
         small_order(compared, small, errors),
+        repeated_releases(plan, compared, pipeline, runs // 2, errors, progress),
     )
     return Audit(plan.digest, plan.epsilon, confidence, checks, tuple(_left_out(plan)), tuple(plan.void_reasons))
 
