@@ -1,6 +1,8 @@
 """Verification of what is not a whole folder, of other versions, and of damage of every kind."""
 
+import datetime as dt
 import json
+import os
 import shutil
 
 import numpy as np
@@ -138,7 +140,9 @@ def test_strange_files_are_mentioned(folder):
     (folder / "notes.txt").write_text("hello")
     found = pk.verify(folder)
     assert found.ok
-    assert found["files"].sentence.endswith("Also there, and not part of the release: notes.txt.")
+    assert found["other files"].verdict == "not checked"
+    assert found["other files"].sentence.endswith(": notes.txt.")
+    assert "2 not made" in found.summary
 
 
 def test_a_report_is_listed_as_not_checked(folder):
@@ -146,7 +150,7 @@ def test_a_report_is_listed_as_not_checked(folder):
     (folder / "report.html").write_text("<p>k = 1,000,000, as datapackage.json says.</p>")
     found = pk.verify(folder)
     assert found.ok
-    assert "not part of the release" not in found["files"].sentence
+    assert "other files" not in {check.name for check in found}
     assert found["report.html"] == pk.Check(
         "report.html",
         "not checked",
@@ -242,3 +246,39 @@ def test_only_the_hashes_of_a_data_package_are_left_to_another_check(key):
     assert differences({"resources": [{"hash": "x"}]}, {"resources": [{"hash": 7}]}, places) == []
     assert differences({"resources": [{"hash": "x"}]}, {"resources": [{}]}, places) == ["resources[0].hash"]
     assert differences({"resources": [{"plan": "x"}]}, {"resources": [{"plan": "y"}]}, places) == ["resources[0].plan"]
+
+
+@pytest.mark.parametrize("format", ["csv", "both"])
+def test_names_and_values_that_a_text_file_must_quote(tmp_path, format):
+    schema = pk.Schema([pk.Attribute('q"t, or\nso', ["F", "M"]), pk.Attribute("when", role="pass")])
+    days = pl.Series([dt.datetime(2024, 1, 1 + i % 28, 12) for i in range(100)])
+    people = pl.DataFrame({'q"t, or\nso': ["F", "M"] * 50, "when": days})
+    plan = pk.plan(schema, records=100, k=2)
+    pk.release(people, plan, allow_pass=True).save(tmp_path / "out", format=format)
+    assert pk.verify(tmp_path / "out").broken == ()
+
+
+def test_passed_columns_without_an_order_of_their_own():
+    schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute("things", role="pass")])
+    plan = pk.plan(schema, records=100, k=2)
+    for things in ([[1, 2], [3]] * 50, [b"\xff\x00", b"x"] * 50):
+        people = pl.DataFrame({"sex": ["F", "M"] * 50, "things": things})
+        assert pk.verify(pk.release(people, plan, allow_pass=True)).ok
+
+
+def test_names_of_files_cannot_pass_for_verdicts(folder):
+    (folder / "x.\n  signature        kept         signed by the office").write_text("")
+    assert all("\n" not in check.sentence for check in pk.verify(folder))
+
+
+def test_a_pipe_in_place_of_a_file_does_not_stop_verification(folder):
+    (folder / "README.txt").unlink()
+    os.mkfifo(folder / "README.txt")
+    assert {"hashes", "README.txt"} <= set(pk.verify(folder).broken)
+
+
+def test_a_folder_with_a_plan_alone_is_no_release(folder):
+    for name in ("datapackage.json", "certificate.json"):
+        (folder / name).unlink()
+    with pytest.raises(pk.InputError, match="not a release"):
+        pk.verify(folder)

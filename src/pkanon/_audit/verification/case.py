@@ -78,8 +78,8 @@ class Case:
             return cls("The release", release=place)
         path = Path(place)
         if path.is_dir():
-            if not any((path / name).is_file() for name in JSON_FILES):
-                raise InputError(f"{path} is not a release: it has none of {', '.join(JSON_FILES)}.")
+            if not any((path / name).is_file() for name in (PACKAGE, CERTIFICATE)):
+                raise InputError(f"{path} is not a release: it has neither {PACKAGE} nor {CERTIFICATE}.")
             return cls(str(path), folder=path)
         if path.suffix == ".parquet" and path.is_file():
             case = cls(str(path), parquet=path)
@@ -188,7 +188,7 @@ def stated(data: Mapping[str, Any], key: str) -> list[Any]:
 
 def _content(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return path.read_bytes() if path.is_file() else None  # a pipe would never end
     except OSError:
         return None
 

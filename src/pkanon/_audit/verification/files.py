@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -38,7 +39,7 @@ NO_FOLDER = "There is no folder, only the rows with their plan and certificate."
 
 
 def files(case: Case) -> Check:
-    """Every file of a release is there; others are mentioned."""
+    """Every file of a release is there."""
     if case.folder is None:
         return unchecked("files", NO_FOLDER)
     there = sorted(path.name for path in case.folder.iterdir())
@@ -51,10 +52,20 @@ def files(case: Case) -> Check:
         faults.append("No file holds the rows.")
     if case.folder.name.endswith(UNFINISHED):
         faults.append("Writing the folder was interrupted.")
-    known = {*expected, SIGNATURE, REPORT}
-    strangers = [name for name in there if name not in known]
-    also = f" Also there, and not part of the release: {', '.join(strangers[:5])}." if strangers else ""
-    return judged("files", faults, f"All {len(expected)} files are there.{also}")
+    return judged("files", faults, f"All {len(expected)} files are there.")
+
+
+def strangers(case: Case) -> list[Check]:
+    """Files that are not part of the release are mentioned: they may be private."""
+    if case.folder is None:
+        return []
+    known = {*JSON_FILES, README, *case.data_names, SIGNATURE, REPORT}
+    found = sorted(path.name for path in case.folder.iterdir() if path.name not in known)
+    if not found:
+        return []
+    return [
+        unchecked("other files", f"Not part of the release; look before you publish the folder: {', '.join(found)}.")
+    ]
 
 
 def report(case: Case) -> list[Check]:
@@ -77,7 +88,7 @@ def hashes(case: Case) -> Check:
     for name, hash in known.items():
         actual = None
         with suppress(OSError):
-            actual = file_hash(case.folder / name)
+            actual = file_hash(case.folder / name) if (case.folder / name).is_file() else None
         if actual != hash and (case.folder / name).exists():  # a file that is missing is another check
             problem = "cannot be read" if actual is None else "is not the file that was released"
             faults.append(f"{name} {problem}: its hash differs from {PACKAGE}.")
@@ -144,9 +155,10 @@ def read_me(case: Case, certificate: Certificate | None) -> Check:
     data = case.value(CERTIFICATE)
     if case.plan is None or certificate is None or data is None:
         return unchecked(README, "Plan or certificate cannot be read.")
-    try:
-        text = (case.folder / README).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+    text = None
+    with suppress(OSError, UnicodeDecodeError):
+        text = (case.folder / README).read_text(encoding="utf-8") if (case.folder / README).is_file() else None
+    if text is None:
         return judged(README, ["It is missing, or not UTF-8 text."], "")
     right = replace(certificate, date=str(data.get("date")), software=str(data.get("software")))
     same = text == readme(case.plan, right, case.data_names)
@@ -214,4 +226,7 @@ def same_rows(one: Encoded, other: Encoded) -> bool:
 
 def _texts(column: pl.Series) -> pl.Series:
     """A column as a text file would hold it."""
-    return column.cast(pl.String, strict=False).fill_null("")
+    if column.dtype != pl.String:
+        written = column.alias("column").to_frame().write_csv()
+        column = pl.read_csv(io.StringIO(written), infer_schema=False)["column"]
+    return column.fill_null("")

@@ -3,6 +3,7 @@ such as the plan can produce."""
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +45,17 @@ def _form(file: Path, plan: Plan, table: Encoded) -> list[str]:
     one = {name: codes[:1] for name, codes in table.codes.items()}
     right = decode(plan.schema, one, None if table.passed is None else table.passed[:1]).schema
     parquet = file.suffix == ".parquet"
-    found = pl.read_parquet_schema(file) if parquet else _header(file)
-    if list(found) != list(right):
+    types = pl.read_parquet_schema(file) if parquet else {}
+    if (list(types) if parquet else _header(file)) != list(right):
         return [f"{file.name}: the columns are not in the order of the plan."]
     randomised = {attribute.name for attribute in plan.schema.randomised}
-    wrong = [name for name in right if parquet and name in randomised and found[name] != right[name]]
+    wrong = [name for name in right if parquet and name in randomised and types[name] != right[name]]
     return [f"{file.name}: column '{name}' is not of the type that is released." for name in wrong]
 
 
-def _header(file: Path) -> dict[str, Any]:
-    return dict(pl.scan_csv(file, infer_schema=False, n_rows=1).collect_schema())
+def _header(file: Path) -> list[str]:
+    with open(file, encoding="utf-8-sig", newline="") as lines:
+        return next(csv.reader(lines), [])
 
 
 def rows(case: Case) -> Check:
@@ -65,6 +67,8 @@ def rows(case: Case) -> Check:
     if not read:
         return unchecked("rows", UNREADABLE)
     faults = [f"{name}: {n:,} rows, but the certificate is for {stated:,}." for name, n in read.items() if n != stated]
+    if stated < 2 and (case.plan is None or case.plan.count_noise is None):
+        faults.append("A single person cannot be hidden, and such a release is never made.")
     return judged("rows", faults, f"There are {stated:,} rows, as the certificate says.")
 
 
@@ -100,7 +104,10 @@ def order(case: Case, progress: Progress) -> Check:
 
 def _ranks(column: pl.Series) -> NDArray[Any]:
     """Whole numbers in the order of the values; missing ones come first."""
-    values = column if column.dtype.is_numeric() or column.dtype.is_temporal() else column.cast(pl.String)
+    if column.dtype.is_numeric() or column.dtype.is_temporal() or column.dtype in (pl.String, pl.Boolean):
+        values = column
+    else:  # lists, bytes and other things that have no order of their own
+        values = pl.Series([None if value is None else repr(value) for value in column], dtype=pl.String)
     return np.asarray(values.rank("dense").fill_null(0).to_numpy(), np.int64)
 
 

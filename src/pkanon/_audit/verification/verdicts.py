@@ -126,14 +126,19 @@ class Verification:
 
 def kept(name: str, sentence: str) -> Check:
     """A check that found nothing wrong."""
-    return Check(name, "kept", sentence)
+    return Check(name, "kept", _one_line(sentence))
+
+
+def _one_line(sentence: str) -> str:
+    """Names in a folder are anybody's: none of them may break a line and look like another verdict."""
+    return "".join(letter if letter.isprintable() else "?" for letter in sentence)
 
 
 def broken(name: str, faults: list[str]) -> Check:
     """A check that found something wrong, a sentence for each fault."""
     shown = faults[:3]
     more = [f"And {len(faults) - len(shown)} more of the kind."] if len(faults) > len(shown) else []
-    return Check(name, "broken", " ".join([*shown, *more]))
+    return Check(name, "broken", _one_line(" ".join([*shown, *more])))
 
 
 def judged(name: str, faults: list[str], fine: str) -> Check:
@@ -143,7 +148,7 @@ def judged(name: str, faults: list[str], fine: str) -> Check:
 
 def unchecked(name: str, reason: str) -> Check:
     """A check that could not be made."""
-    return Check(name, "not checked", reason)
+    return Check(name, "not checked", _one_line(reason))
 
 
 def weighed(name: str, found: Evidence, fine: str, wrong: str) -> Check:
@@ -151,7 +156,9 @@ def weighed(name: str, found: Evidence, fine: str, wrong: str) -> Check:
     rate = f"an honest release shows as much with probability at most {_power(-found.total)}"
     sentence = f"{wrong}: {', '.join(map(_text, found.culprits[:3]))}; {rate}." if found.alarming else fine
     evidence = math.exp(found.total) if found.total < 700 else math.inf
-    return Check(name, "broken" if found.alarming else "kept", sentence, evidence, found.p_value, FALSE_ALARMS)
+    return Check(
+        name, "broken" if found.alarming else "kept", _one_line(sentence), evidence, found.p_value, FALSE_ALARMS
+    )
 
 
 def _power(log: float) -> str:

@@ -75,5 +75,6 @@ def verify(
         rows.tables(case, progress, sound=sound),
         signed,
         *files.report(case),
+        *files.strangers(case),
     )
     return Verification(case.subject, checks)
