@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import stat
+import threading
 from fractions import Fraction
 
 import polars as pl
@@ -164,6 +165,49 @@ class TestReservations:
             with pytest.raises(pk.RefusedError, match="reserve again"):
                 reservation.release(PEOPLE)
 
+    def test_threads_that_share_a_reservation_get_one_release(self, ledger):
+        start, made, refused = threading.Barrier(4), [], []
+
+        def work(reservation):
+            start.wait()
+            try:
+                made.append(reservation.release(PEOPLE))
+            except pk.RefusedError as error:
+                refused.append(str(error))
+
+        with ledger.reserve(SUBJECT, PLAN) as reservation:
+            threads = [threading.Thread(target=work, args=(reservation,)) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert len(made) == 1
+        assert refused == ["This reservation was used; reserve again for another release."] * 3
+        assert states(ledger) == ["released"]
+
+    def test_a_reservation_is_used_before_anything_is_drawn(self, ledger):
+        refused = []
+
+        def again(step, done):
+            if not refused:
+                with pytest.raises(pk.RefusedError, match="This reservation was used") as caught:
+                    reservation.release(PEOPLE)
+                refused.append(caught.value)
+
+        with ledger.reserve(SUBJECT, PLAN) as reservation:
+            reservation.release(PEOPLE, progress=again)
+        assert len(refused) == 1
+
+    def test_a_release_that_outlasts_its_statement_hands_out_no_rows(self, ledger):
+        def end(step, done):
+            if step == "shuffling" and done == 1.0:
+                reservation.__exit__(None, None, None)
+
+        reservation = ledger.reserve(SUBJECT, PLAN)
+        with pytest.raises(pk.RefusedError, match="This reservation has ended"):
+            reservation.release(PEOPLE, progress=end)
+        assert states(ledger) == ["abandoned"]
+
     @pytest.mark.parametrize("fixed", [{"plan": PLAN}, {"randomness": pk.Seeded(7)}])
     def test_what_was_reserved_cannot_be_swapped(self, ledger, fixed):
         with (
@@ -194,7 +238,7 @@ class TestReservations:
         ledger.abandon(1, reason="taken for dead")
         with pytest.raises(pk.RefusedError, match=r"Entry 1 of .* is abandoned by now, so its rows were thrown away"):
             reservation.release(PEOPLE)
-        with pytest.raises(pk.RefusedError, match="Entry 1 of"), reservation:
+        with pytest.raises(pk.RefusedError, match="This reservation was used; reserve again"), reservation:
             reservation.release(PEOPLE)
         assert states(ledger) == ["abandoned"]
 

@@ -14,6 +14,7 @@ that claims nothing has no epsilon: it is written down as unbounded, and refused
 
 from __future__ import annotations
 
+import threading
 import unicodedata
 from dataclasses import replace
 from fractions import Fraction
@@ -204,7 +205,8 @@ class Reservation:
     """A release that the ledger has written down and that is still to be made.
 
     In a ``with`` statement: at its end the entry is *released*; after an error it is *abandoned*, unless rows were
-    handed out before. Then it stays reserved, and counts. After its end it makes no release.
+    handed out before. Then it stays reserved, and counts. It is for one call of :meth:`release`, which several threads may
+    try; after its end it makes no release.
 
     Parameters
     ----------
@@ -240,25 +242,31 @@ class Reservation:
         self._ledger = ledger
         self._plan = plan
         self._randomness = randomness
+        self._lock = threading.Lock()
+        self._used = False
         self._release: Release | None = None
         self._ended = False
         self.number = number
         self.subject = subject
 
     def release(self, table: object, **options: Any) -> Release:
-        """Release ``table`` with the reserved plan, once; ``options`` as in :func:`pk.release`."""
+        """Release ``table`` with the reserved plan, once, whatever comes of it; ``options`` as in :func:`pk.release`."""
         from ..._release import release
 
         if fixed := {"plan", "randomness"} & options.keys():
             raise InputError(f"The reservation fixes the {sorted(fixed)[0]}; say it when you reserve.")
-        if self._release is not None:
-            raise RefusedError("This reservation was used; reserve again for another release.")
-        self._refuse_if_ended()
+        with self._lock:
+            self._refuse_if_ended()
+            if self._used:
+                raise RefusedError("This reservation was used; reserve again for another release.")
+            self._used = True
         made = release(table, self._plan, randomness=self._randomness, **options)
         if made.certificate.void and _epsilon(self._plan, self._randomness) != UNBOUNDED:
             raise RefusedError("The release claims nothing, and an epsilon was reserved for it; it was thrown away.")
-        self._ledger._check_reserved(self.number)
-        self._release = made
+        with self._lock:  # its end waits until it is known whether rows are handed out
+            self._refuse_if_ended()
+            self._ledger._check_reserved(self.number)
+            self._release = made
         return made
 
     def _refuse_if_ended(self) -> None:
@@ -272,9 +280,10 @@ class Reservation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._ended:
-            return
-        self._ended = True
+        with self._lock:
+            if self._ended:
+                return
+            self._ended = True
         try:
             if self._release is not None:
                 self.number = self._ledger._count(self.number, _released(self._release) if kind is None else None)
