@@ -186,6 +186,15 @@ def test_a_ledger_that_cannot_be_used_is_a_failure_of_the_environment(place):
     assert "out" not in place.names()
 
 
+def test_a_ledger_that_was_emptied_is_refused(place):
+    to(place, "one", *LEDGER)
+    (place.folder / "people.ledger").write_bytes(b"")
+    code, out, err = to(place, "two", *LEDGER)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: The ledger people.ledger is damaged: the file is empty")
+    assert "two" not in place.names()
+
+
 def test_a_seeded_release_is_unbounded(place):
     seeded = ("--seed", "7", "--seeded-not-private")
     _, _, err = to(place, "one", *LEDGER, *seeded)

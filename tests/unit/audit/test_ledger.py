@@ -503,11 +503,46 @@ class TestTheFile:
             ledger.accounts()
         assert not ledger.path.exists()
 
-    def test_an_empty_file_is_an_empty_ledger(self, ledger):
-        ledger.path.touch()
-        assert ledger.accounts() == {}
-        release(ledger)
-        assert states(ledger) == ["released"]
+    def test_a_file_that_was_emptied_is_damaged(self, ledger):
+        ledger.set_limit(SUBJECT, 5)
+        ledger.path.write_bytes(b"")
+        for use in (ledger.accounts, lambda: ledger.reserve(SUBJECT, PLAN), lambda: ledger.set_limit(SUBJECT, 50)):
+            with pytest.raises(pk.InputError, match=r"people\.ledger is damaged: the file is empty.*from a backup\.$"):
+                use()
+        assert ledger.path.read_bytes() == b""
+
+    def test_a_new_file_is_complete_when_it_gets_its_name(self, ledger, monkeypatch):
+        honest, seen = store.os.link, []
+
+        def link(draft, path):
+            honest(draft, path)
+            seen.append(store.Store(path).read())
+
+        monkeypatch.setattr(store.os, "link", link)
+        ledger.set_limit(SUBJECT, 5)
+        assert seen == [[]]
+
+    def test_the_file_that_another_run_began_meanwhile_is_kept(self, ledger, monkeypatch):
+        honest = store.os.link
+
+        def late(draft, path):
+            monkeypatch.setattr(store.os, "link", honest)
+            pk.Ledger(path).set_limit(SUBJECT, 1)
+            honest(draft, path)
+
+        monkeypatch.setattr(store.os, "link", late)
+        with pytest.raises(pk.RefusedError, match="leaves 1"):
+            ledger.reserve(SUBJECT, PLAN)
+        assert [path.name for path in ledger.path.parent.iterdir()] == ["people.ledger"]
+
+    def test_a_disk_without_links(self, ledger, monkeypatch):
+        def refuse(*arguments):
+            raise PermissionError(1, "Operation not permitted")
+
+        monkeypatch.setattr(store.os, "link", refuse)
+        with pytest.raises(pk.EnvironmentFailure, match=r"Cannot begin the ledger .*: Operation not permitted\."):
+            ledger.reserve(SUBJECT, PLAN)
+        assert list(ledger.path.parent.iterdir()) == []
 
     def test_its_folder_must_exist(self, tmp_path):
         ledger = pk.Ledger(tmp_path / "no" / "people.ledger")

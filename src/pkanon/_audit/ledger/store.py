@@ -9,11 +9,15 @@ a backup copies whole and which needs no shared memory. ``synchronous = EXTRA`` 
 journal is removed; without that, a loss of power could bring the journal back and undo an event that a run relied on.
 
 A process that is killed while it writes leaves a journal behind, and whoever opens the ledger next rolls it back.
+
+A new file is made under another name and linked into place when its tables are in it. So a ledger is never empty: a
+file of zero bytes was emptied, and is refused.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -128,7 +132,8 @@ class Store:
             raise InputError(f"There is no ledger {self.path}; a release with --ledger, or a limit, begins one.")
         with self._open() as connection:
             connection.execute("BEGIN")  # one moment for all that is read
-            return [] if self._is_new(connection) else _events(connection)
+            self._check_kind(connection)
+            return _events(connection)
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
@@ -137,8 +142,7 @@ class Store:
         with self._open() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
-                if self._is_new(connection):
-                    _begin(connection)
+                self._check_kind(connection)
                 yield Writing(connection)
                 connection.execute("COMMIT")
             except BaseException:
@@ -156,11 +160,18 @@ class Store:
         return True
 
     def _create(self) -> None:
-        """An empty file that only its owner can read, if there is none yet."""
+        """A ledger without events that only its owner can read, if there is no file yet."""
         if self.exists():
             return
+        draft = self.path.with_name(f".ledger-{secrets.token_hex(8)}")
         try:
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            try:
+                with self._connected(draft) as connection:
+                    _begin(connection)
+                os.link(draft, self.path)  # unlike a renaming, it never replaces the file of another run
+            finally:
+                os.unlink(draft)
         except FileExistsError:
             pass
         except OSError as error:
@@ -170,7 +181,16 @@ class Store:
     def _open(self) -> Iterator[sqlite3.Connection]:
         if not self.path.is_file():
             raise InputError(f"{self.path} is not a ledger; it is not a file.")
-        address = f"file:{quote(str(self.path.absolute()))}?mode=rw"
+        if self.path.stat().st_size == 0:
+            raise InputError(
+                f"The ledger {self.path} is damaged: the file is empty, which a new one never is; take it from a backup."
+            )
+        with self._connected(self.path) as connection:
+            yield connection
+
+    @contextmanager
+    def _connected(self, path: Path) -> Iterator[sqlite3.Connection]:
+        address = f"file:{quote(str(path.absolute()))}?mode=rw"
         try:
             with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)) as connection:
                 connection.execute("PRAGMA synchronous = EXTRA")
@@ -178,20 +198,16 @@ class Store:
         except sqlite3.Error as error:
             self._explain(error)
 
-    def _is_new(self, connection: sqlite3.Connection) -> bool:
-        """Whether the file is still empty; a file of another kind or of a later version is refused."""
+    def _check_kind(self, connection: sqlite3.Connection) -> None:
+        """Refuse a file of another kind or of a later version."""
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if (application, version, tables) == (0, 0, 0):
-            return True
         if application != APPLICATION:
             raise InputError(f"{self.path} is not a ledger; it is a database of another kind.")
         if version != VERSION:
             raise InputError(
                 f"The ledger {self.path} has version {version}; this pkanon knows version {VERSION} only, so use a newer one."
             )
-        return False
 
     def _explain(self, error: sqlite3.Error) -> NoReturn:
         """The sentence for what SQLite reports."""
@@ -210,20 +226,9 @@ class Store:
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    for statement in _statements(TABLE):
-        connection.execute(statement)
-    connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {VERSION}")
-
-
-def _statements(script: str) -> Iterator[str]:
-    """The statements of a script; ``executescript`` would end the transaction first."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
+    connection.executescript(
+        f"BEGIN; {TABLE} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
+    )
 
 
 def _events(connection: sqlite3.Connection) -> list[Event]:
