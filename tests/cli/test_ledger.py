@@ -2,6 +2,7 @@
 
 import json
 import signal
+import sqlite3
 import time
 
 import pytest
@@ -193,6 +194,22 @@ def test_a_ledger_that_was_emptied_is_refused(place):
     assert (code, out) == (2, "")
     assert err.startswith("error: The ledger people.ledger is damaged: the file is empty")
     assert "two" not in place.names()
+
+
+def test_a_ledger_that_was_edited_is_refused(place):
+    to(place, "one", *LEDGER)
+    with sqlite3.connect(place.folder / "people.ledger") as connection:
+        connection.execute("DROP TABLE events")
+    connection.close()
+    for arguments in (
+        ("ledger", "show", "people.ledger"),
+        ("ledger", "abandon", "people.ledger", "1", "--reason", "r"),
+    ):
+        assert place.run(*arguments) == (
+            2,
+            "",
+            "error: The ledger people.ledger is damaged or was edited: its tables were changed; take it from a backup.\n",
+        )
 
 
 def test_a_seeded_release_is_unbounded(place):

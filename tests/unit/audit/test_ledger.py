@@ -382,7 +382,21 @@ class TestLimits:
         with pytest.raises(pk.RefusedError):
             ledger.reserve(SUBJECT, PLAN)
 
-    @pytest.mark.parametrize("wrong", [-1, "-1", "ten", None, float("nan"), "nan", float("inf"), "inf", "-Infinity"])
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            -1,
+            "-1",
+            "ten",
+            None,
+            float("nan"),
+            "nan",
+            float("inf"),
+            "inf",
+            "-Infinity",
+            pytest.param(10**2000, id="huge"),
+        ],
+    )
     def test_a_limit_is_a_number(self, ledger, wrong):
         with pytest.raises(pk.TargetError):
             ledger.set_limit(SUBJECT, wrong)
@@ -477,9 +491,14 @@ class TestTheFile:
             "INSERT INTO events (number, kind, subject, date, epsilon) VALUES (0, 'limit', 's', 'd', '9')",
             "INSERT INTO events (number, kind, subject, date, epsilon) VALUES (9, 'limit', 's', 'd', '9')",
             "INSERT INTO events (number, kind, subject, date, entry) VALUES (4, 'abandoned', 's', 'd', 1)",  # a limit
-            "INSERT INTO events (number, kind, subject, date, entry) VALUES (4, 'abandoned', 's', 'd', 2)",  # ended
+            "INSERT INTO events (number, kind, subject, date, entry) VALUES (4, 'abandoned', 'patients 2026', 'd', 2)",  # ended
             "INSERT INTO events (number, kind, subject, date, epsilon) VALUES (4, 'refund', 's', 'd', '-9')",
             "INSERT INTO events (number, kind, subject, date) VALUES (4, 'reserved', 's', 'd')",  # of no epsilon
+            "INSERT INTO events (number, kind, subject, date, epsilon) VALUES (4, 'limit', 's', 'd', 'unbounded')",
+            *(
+                f"INSERT INTO events (number, kind, subject, date, epsilon) VALUES (4, 'reserved', 's', 'd', {wrong})"
+                for wrong in ("'-100'", "'nan'", "'1/0'", "'abc'", "''", "'1e9'", "'.5'", "'5.'", "'1.2.3'", "x'31'")
+            ),
         ],
     )
     def test_it_is_append_only(self, ledger, change):
@@ -491,6 +510,73 @@ class TestTheFile:
             connection.execute(change)
         connection.close()
         assert store.Store(ledger.path).read() == before
+
+    @pytest.mark.parametrize(
+        "edit",
+        [
+            *(
+                f"INSERT INTO events (number, kind, subject, date, epsilon, plan, records) "
+                f"VALUES (4, 'reserved', '{SUBJECT}', 'd', {wrong}, 'p', 1)"
+                for wrong in ("'-100'", "'nan'", "'1/0'", "'abc'", "'1e9'", "'٣'", "x'31'")
+            ),
+            f"INSERT INTO events (number, kind, subject, date, epsilon) VALUES (4, 'limit', '{SUBJECT}', 'd', 'unbounded')",
+            "UPDATE events SET delta = '-1' WHERE number = 3",
+            "UPDATE events SET rows = 'many' WHERE number = 3",
+            "UPDATE events SET subject = 'others' WHERE number = 3",
+            "UPDATE events SET entry = 1 WHERE number = 3",
+            "UPDATE events SET subject = CAST(x'ff' AS TEXT)",
+            "UPDATE events SET date = x'00'",
+            "UPDATE events SET kind = 'refund', entry = NULL WHERE number = 3",
+            "UPDATE events SET epsilon = NULL WHERE number = 2",
+            "DELETE FROM events WHERE number = 2",
+        ],
+    )
+    def test_an_event_that_pkanon_never_writes_is_damage(self, ledger, edit):
+        # somebody who may write the file can put what protects it out of the way, and back again
+        ledger.set_limit(SUBJECT, 6)
+        release(ledger)
+        connection = sqlite3.connect(ledger.path)
+        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        with connection:
+            for name, _ in triggers:
+                connection.execute(f"DROP TRIGGER {name}")
+            connection.execute(edit)
+            for _, trigger in triggers:
+                connection.execute(trigger)
+        connection.close()
+        for use in (ledger.accounts, lambda: ledger.reserve(SUBJECT, PLAN), lambda: ledger.check(SUBJECT, PLAN)):
+            with pytest.raises(
+                pk.InputError, match=r"people\.ledger is damaged or was edited.*; take it from a backup\.$"
+            ):
+                use()
+
+    @pytest.mark.parametrize(
+        "edit",
+        [
+            "DROP TABLE events",
+            "DROP TRIGGER never_removed",
+            "DROP INDEX ends",
+            "ALTER TABLE events DROP COLUMN software",
+            "CREATE TRIGGER more AFTER INSERT ON events BEGIN SELECT 1; END",
+        ],
+    )
+    def test_other_tables_are_damage(self, ledger, edit):
+        ledger.set_limit(SUBJECT, 6)
+        connection = sqlite3.connect(ledger.path)
+        connection.execute(edit)
+        connection.close()
+        for use in (ledger.accounts, lambda: ledger.reserve(SUBJECT, PLAN)):
+            with pytest.raises(pk.InputError, match=r"is damaged or was edited: its tables were changed; take it from"):
+                use()
+
+    def test_a_ledger_that_sqlite_tidied_up_is_sound(self, ledger):
+        release(ledger)
+        connection = sqlite3.connect(ledger.path)
+        connection.execute("ANALYZE")
+        connection.execute("VACUUM")
+        connection.close()
+        assert states(ledger) == ["released"]
 
     def test_it_waits_for_the_disk(self, ledger):
         ledger.set_limit(SUBJECT, 5)

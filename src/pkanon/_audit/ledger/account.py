@@ -14,9 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..._plan import round_down, round_up
-from .store import Event
-
-UNBOUNDED = "unbounded"
+from .format import UNBOUNDED, Event
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..._errors import InputError, PkanonError, RefusedError, TargetError, did_you_mean
 from ..._plan import Number, Plan, exact, round_down, round_up
-from .account import DIGITS, DIGITS_OF_DELTA, UNBOUNDED, Account, Entry, accounts, fraction
-from .store import Event, Store
+from .account import DIGITS, DIGITS_OF_DELTA, Account, Entry, accounts, fraction
+from .format import LARGEST, UNBOUNDED, Event
+from .store import Store
 
 if TYPE_CHECKING:
     from ..._release import Release
@@ -97,6 +98,8 @@ class Ledger:
         limit = exact(epsilon, "The limit", up=False)
         if limit < 0:
             raise TargetError(f"The limit is {epsilon}; it cannot be below 0.")
+        if limit >= LARGEST:
+            raise TargetError("The limit has more than 1,000 digits; take a smaller one, or none.")
         text = round_down(limit, DIGITS)
         with self._store.writing() as writing:
             before = _account(subject, accounts(writing.events)).limit

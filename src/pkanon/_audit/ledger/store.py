@@ -21,74 +21,16 @@ import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import quote
 
 from ..._errors import EnvironmentFailure, InputError
+from .format import APPLICATION, COLUMNS, VERSION, Damage, Event, begin, read_events
 
-APPLICATION = 0x706B6C67  # "pklg", in the header of the file
-VERSION = 1
 PATIENCE = 60.0
 """Seconds that a run waits for others; each of them holds the lock for some milliseconds."""
-
-TABLE = """
-CREATE TABLE events (
-    number INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL CHECK (kind IN ('limit', 'reserved', 'released', 'abandoned')),
-    subject TEXT NOT NULL,
-    date TEXT NOT NULL,
-    entry INTEGER CHECK ((entry IS NOT NULL) = (kind IN ('released', 'abandoned'))),
-    epsilon TEXT CHECK ((epsilon IS NOT NULL) = (kind IN ('limit', 'reserved'))),
-    plan TEXT,
-    software TEXT,
-    records INTEGER,
-    rows INTEGER,
-    k TEXT,
-    central_epsilon TEXT,
-    delta TEXT,
-    reason TEXT
-);
-CREATE UNIQUE INDEX ends ON events (entry) WHERE entry IS NOT NULL;
-CREATE TRIGGER never_changed BEFORE UPDATE ON events
-BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
-CREATE TRIGGER never_removed BEFORE DELETE ON events
-BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
-CREATE TRIGGER only_appended BEFORE INSERT ON events
-WHEN NEW.number <> (SELECT ifnull(max(number), 0) + 1 FROM events)
-BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
-CREATE TRIGGER ends_a_reservation BEFORE INSERT ON events
-WHEN NEW.entry IS NOT NULL AND NOT EXISTS (SELECT 1 FROM events WHERE number = NEW.entry AND kind = 'reserved')
-BEGIN SELECT RAISE(ABORT, 'only a reservation can end'); END;
-"""
-
-
-@dataclass(frozen=True)
-class Event:
-    """One line of the file. Numbers that must not lose a digit are texts.
-
-    ``entry`` is the number of the reservation that a ``released`` or ``abandoned`` ends.
-    """
-
-    kind: str
-    subject: str
-    entry: int | None = None
-    epsilon: str | None = None
-    plan: str | None = None
-    software: str | None = None
-    records: int | None = None
-    rows: int | None = None
-    k: str | None = None
-    central_epsilon: str | None = None
-    delta: str | None = None
-    reason: str | None = None
-    date: str = ""
-    number: int = 0
-
-
-COLUMNS = tuple(field.name for field in fields(Event))
 
 
 class Writing:
@@ -96,7 +38,7 @@ class Writing:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self.events = _events(connection)
+        self.events = read_events(connection)
 
     def append(self, event: Event) -> Event:
         """Add an event; the store gives it its number and its date (UTC)."""
@@ -133,7 +75,7 @@ class Store:
         with self._open() as connection:
             connection.execute("BEGIN")  # one moment for all that is read
             self._check_kind(connection)
-            return _events(connection)
+            return read_events(connection)
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
@@ -168,7 +110,7 @@ class Store:
             os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             try:
                 with self._connected(draft) as connection:
-                    _begin(connection)
+                    begin(connection)
                 os.link(draft, self.path)  # unlike a renaming, it never replaces the file of another run
             finally:
                 os.unlink(draft)
@@ -195,6 +137,10 @@ class Store:
             with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)) as connection:
                 connection.execute("PRAGMA synchronous = EXTRA")
                 yield connection
+        except Damage as damage:
+            raise InputError(
+                f"The ledger {self.path} is damaged or was edited: {damage}; take it from a backup."
+            ) from None
         except sqlite3.Error as error:
             self._explain(error)
 
@@ -222,15 +168,6 @@ class Store:
             ) from None
         if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
             raise EnvironmentFailure(f"Cannot use the ledger {self.path}: the disk is full or failed.") from None
+        if code == sqlite3.SQLITE_ERROR and not isinstance(error, sqlite3.ProgrammingError):  # a text that is no text
+            raise InputError(f"The ledger {self.path} is damaged or was edited; take it from a backup.") from None
         raise error
-
-
-def _begin(connection: sqlite3.Connection) -> None:
-    connection.executescript(
-        f"BEGIN; {TABLE} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
-    )
-
-
-def _events(connection: sqlite3.Connection) -> list[Event]:
-    rows = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM events ORDER BY number").fetchall()
-    return [Event(*row) for row in rows]
