@@ -196,6 +196,40 @@ def test_a_ledger_that_was_emptied_is_refused(place):
     assert "two" not in place.names()
 
 
+MISSPELT = ("--ledger", "people.ledger", "--subject", "patient")
+
+
+@pytest.mark.parametrize("check", [(), ("--check",)])
+def test_a_misspelt_subject_is_refused(place, check):
+    place.run("ledger", "limit", "people.ledger", "--subject", "patients", "--epsilon", "0.5")
+    sentence = (
+        "error: The ledger people.ledger has no subject 'patient'; say new_subject (--new-subject) if these are other people. "
+        "Available: patients. Did you mean 'patients'?\n"
+    )
+    assert to(place, "out", *MISSPELT, *check) == (2, "", sentence)
+    limit = ("ledger", "limit", "people.ledger", "--subject", "patient", "--epsilon", "50")
+    assert place.run(*limit) == (2, "", sentence)
+    assert "out" not in place.names()
+    assert place.run(*limit, "--new-subject")[0] == 0
+
+
+def test_the_same_plan_under_another_subject_is_noted(place):
+    assert "the same plan" not in to(place, "one", *LEDGER)[2]
+    assert "the same plan" not in to(place, "two", *LEDGER)[2]
+    sentence = (
+        "note: the same plan stands in people.ledger under 'patients'; if these are the same people, their epsilons add up, "
+        "and one subject must hold them all.\n"
+    )
+    for check in (("--check",), ()):
+        code, _, err = to(place, "three", *MISSPELT, "--new-subject", *check)
+        assert (code, sentence in err) == (0, True)
+
+
+def test_a_new_subject_needs_a_ledger(place):
+    code, out, err = to(place, "out", "--new-subject")
+    assert (code, out, err.startswith("error: --new-subject is about a subject in a ledger")) == (2, "", True)
+
+
 def test_a_ledger_that_was_edited_is_refused(place):
     to(place, "one", *LEDGER)
     with sqlite3.connect(place.folder / "people.ledger") as connection:
@@ -216,7 +250,7 @@ def test_a_seeded_release_is_unbounded(place):
     seeded = ("--seed", "7", "--seeded-not-private")
     _, _, err = to(place, "one", *LEDGER, *seeded)
     assert "epsilon unbounded together, no limit." in err
-    place.run("ledger", "limit", "people.ledger", "--subject", "staff", "--epsilon", "100")
+    place.run("ledger", "limit", "people.ledger", "--subject", "staff", "--epsilon", "100", "--new-subject")
     code, _, err = to(place, "two", "--ledger", "people.ledger", "--subject", "staff", *seeded)
     assert (code, err) == (
         2,

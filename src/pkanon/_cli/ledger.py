@@ -8,7 +8,7 @@ import pkanon as pk
 
 from .options import json_option
 from .printing import print_json, print_table, say
-from .spending import spending
+from .spending import new_subject_option, spending
 
 subject_option = click.option("--subject", metavar="NAME", help="Whose data these are, as the ledger calls them.")
 
@@ -51,10 +51,11 @@ def show(ledger: str, subject: str | None, as_json: bool) -> None:
 @click.option("--subject", metavar="NAME", required=True, help="Whose data these are, as the ledger calls them.")
 @click.option("--epsilon", metavar="E", required=True, help="What all releases together may reach.")
 @click.option("--raise", "raising", is_flag=True, help="Accept a limit above the last one.")
+@new_subject_option
 @json_option
-def limit(ledger: str, subject: str, epsilon: str, raising: bool, as_json: bool) -> None:
+def limit(ledger: str, subject: str, epsilon: str, raising: bool, new_subject: bool, as_json: bool) -> None:
     """Limit the sum of epsilon over all releases of a subject; the last limit counts."""
-    account = pk.Ledger(ledger).set_limit(subject, epsilon, raising=raising)
+    account = pk.Ledger(ledger).set_limit(subject, epsilon, raising=raising, new_subject=new_subject)
     _report(account, as_json)
 
 

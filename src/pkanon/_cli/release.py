@@ -85,6 +85,7 @@ def command(
     threads: int | None,
     ledger: str | None,
     subject: str | None,
+    new_subject: bool,
     delimiter: str | None,
     encoding: str | None,
     as_json: bool,
@@ -99,7 +100,7 @@ def command(
         raise pk.RefusedError("A seeded release protects nobody: --seed and --seeded-not-private go together.")
     if output is None and not check:
         raise pk.InputError("Name the folder to write with -o, or validate only with --check.")
-    check_pair(ledger, subject)
+    check_pair(ledger, subject, new_subject)
     if output is not None and not check:
         private.check_free(output)
     password = None if sign is None else key_password(sign)
@@ -122,10 +123,10 @@ def command(
         progress("planning", 1)
         randomness = pk.System() if seed is None else pk.Seeded(seed)
         if check:
-            check_limit(ledger, subject, plan, randomness)
+            check_limit(ledger, subject, plan, randomness, new_subject=new_subject)
             others = pk.check(table, plan, progress=progress, **reading)
         else:
-            with reserved(ledger, subject, plan, randomness) as make:
+            with reserved(ledger, subject, plan, randomness, new_subject=new_subject) as make:
                 release = make(table, threads=threads, progress=progress, **reading)
                 release.save(str(output), format=file_format, sign=sign, password=password, progress=progress)
             if report:

@@ -21,32 +21,42 @@ from .printing import note
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+new_subject_option = click.option(
+    "--new-subject", is_flag=True, help="Accept a subject that is not in the ledger yet, beside others."
+)
+
+
 def ledger_options(command: Command) -> Command:
-    """--ledger and --subject."""
+    """--ledger, --subject and --new-subject."""
     subject = click.option("--subject", metavar="NAME", help="Whose data these are, as the ledger calls them.")
     ledger = click.option(
         "--ledger",
         type=click.Path(),
         help="Add this release to what releases of the same people have spent; refused above their limit.",
     )
-    return ledger(subject(command))
+    return ledger(subject(new_subject_option(command)))
 
 
-def check_pair(ledger: str | None, subject: str | None) -> None:
-    """Refuse one of --ledger and --subject without the other."""
+def check_pair(ledger: str | None, subject: str | None, new_subject: bool) -> None:
+    """Refuse one of --ledger and --subject without the other, and --new-subject without both."""
     if (ledger is None) != (subject is None):
         raise pk.InputError("--ledger and --subject go together: where it is written down, and whose data these are.")
+    if new_subject and ledger is None:
+        raise pk.InputError("--new-subject is about a subject in a ledger; name both with --ledger and --subject.")
 
 
-def check_limit(ledger: str | None, subject: str | None, plan: pk.Plan, randomness: Any) -> None:
+def check_limit(ledger: str | None, subject: str | None, plan: pk.Plan, randomness: Any, *, new_subject: bool) -> None:
     """Refuse what a ledger would refuse, and write nothing."""
-    if ledger is not None and subject is not None:
-        pk.Ledger(ledger).check(subject, plan, randomness=randomness)
+    if ledger is None or subject is None:
+        return
+    pk.Ledger(ledger).check(subject, plan, randomness=randomness, new_subject=new_subject)
+    if os.path.exists(ledger):
+        _note_same_plan(pk.Ledger(ledger), subject, plan)
 
 
 @contextmanager
 def reserved(
-    ledger: str | None, subject: str | None, plan: pk.Plan, randomness: Any
+    ledger: str | None, subject: str | None, plan: pk.Plan, randomness: Any, *, new_subject: bool
 ) -> Iterator[Callable[..., pk.Release]]:
     """A function that makes the release of a table, and the ledger around it if there is one."""
     if ledger is None or subject is None:
@@ -54,13 +64,14 @@ def reserved(
         return
     book = pk.Ledger(ledger)
     begun = not os.path.exists(ledger)  # nor does one that cannot be looked at; the ledger says why
-    reservation = book.reserve(subject, plan, randomness=randomness)
+    reservation = book.reserve(subject, plan, randomness=randomness, new_subject=new_subject)
     if begun:
         note(f"began the ledger {ledger}.")
     number = reservation.number
     try:
         try:
             with reservation:
+                _note_same_plan(book, subject, plan)
                 yield reservation.release
         finally:
             if reservation.number != number:
@@ -77,6 +88,20 @@ def reserved(
                     f"pkanon ledger abandon {ledger} {reservation.number} writes it off."
                 )
         raise
+
+
+def _note_same_plan(book: pk.Ledger, subject: str, plan: pk.Plan) -> None:
+    """Say so if the plan was used for another subject: the same people may be in the ledger under two names."""
+    others = [
+        f"'{account.subject}'"
+        for account in book.accounts().values()
+        if account.subject != subject and any(entry.counts and entry.plan == plan.digest for entry in account.entries)
+    ]
+    if others:
+        note(
+            f"the same plan stands in {book.path} under {', '.join(others)}; if these are the same people, their epsilons "
+            "add up, and one subject must hold them all."
+        )
 
 
 def note_spending(ledger: str | None, subject: str | None) -> None:

@@ -105,7 +105,7 @@ class TestWhatIsSpent:
         for plans in ([PLAN, PLAN], [hidden, hidden], [PLAN, hidden]):
             subject = f"people of {len(ledger.accounts()) if ledger.path.exists() else 0}"
             for plan in plans:
-                ledger.reserve(subject, plan)
+                ledger.reserve(subject, plan, new_subject=True)
             total = pk.compose(plans)
             wanted = total.epsilon if total.epsilon_unbounded is None else total.epsilon_unbounded
             spent = ledger.account(subject).spent
@@ -114,7 +114,7 @@ class TestWhatIsSpent:
 
     def test_subjects_are_apart(self, ledger):
         release(ledger)
-        ledger.reserve("staff", PLAN)
+        ledger.reserve("staff", PLAN, new_subject=True)
         assert list(ledger.accounts()) == [SUBJECT, "staff"]
         assert ledger.account("staff").spent == ledger.account(SUBJECT).spent
         with pytest.raises(pk.InputError, match=r"has no subject 'pilots'\. Available: patients 2026, staff"):
@@ -432,7 +432,7 @@ class TestReleasesThatClaimNothing:
         assert (account.spent, account.spent_text) == (None, "unbounded")
         assert account.central == (None, 0)
         assert account.to_json()["spent"] == "unbounded"
-        ledger.set_limit("others", 1_000)
+        ledger.set_limit("others", 1_000, new_subject=True)
         with pytest.raises(pk.RefusedError, match="has no epsilon"):
             ledger.reserve("others", plan, randomness=randomness)
         assert ledger.set_limit(SUBJECT, 1_000).left == 0
@@ -465,7 +465,32 @@ class TestSubjects:
     def test_a_letter_with_an_accent_is_one_letter(self, ledger):
         ledger.set_limit("caf\u00e9", 5)
         with pytest.raises(pk.RefusedError, match="the form of a letter"):
-            ledger.set_limit("cafe\u0301", 50)
+            ledger.set_limit("cafe\u0301", 50, new_subject=True)
+
+    def test_a_misspelt_subject_does_not_get_around_the_limit(self, ledger):
+        ledger.set_limit(SUBJECT, 1)
+        before = ledger.path.read_bytes()
+        typo = "patient 2026"
+        for use in (
+            lambda: ledger.reserve(typo, PLAN),
+            lambda: ledger.check(typo, PLAN),
+            lambda: ledger.set_limit(typo, 50),
+        ):
+            with pytest.raises(pk.RefusedError) as refused:
+                use()
+            assert str(refused.value) == (
+                f"The ledger {ledger.path} has no subject 'patient 2026'; say new_subject (--new-subject) if these are other "
+                "people. Available: patients 2026. Did you mean 'patients 2026'?"
+            )
+        assert ledger.path.read_bytes() == before
+
+    def test_a_new_subject_is_said_to_be_new_once(self, ledger):
+        ledger.set_limit(SUBJECT, 1)
+        ledger.check("staff", PLAN, new_subject=True)
+        ledger.reserve("staff", PLAN, new_subject=True)
+        ledger.reserve("staff", PLAN)
+        assert ledger.set_limit("pilots", 5, new_subject=True).limit == 5
+        assert list(ledger.accounts()) == [SUBJECT, "staff", "pilots"]
 
 
 class TestTheFile:

@@ -83,7 +83,7 @@ class Ledger:
             raise InputError(f"The ledger {self.path} has no subject '{subject}'. {did_you_mean(subject, found)}")
         return found[subject]
 
-    def set_limit(self, subject: str, epsilon: Number, *, raising: bool = False) -> Account:
+    def set_limit(self, subject: str, epsilon: Number, *, raising: bool = False, new_subject: bool = False) -> Account:
         """Limit the sum of epsilon over all releases of a subject.
 
         Parameters
@@ -94,6 +94,8 @@ class Ledger:
             The limit. A lower one may come at any time, even below what is spent.
         raising
             Accept a limit above the last one.
+        new_subject
+            Accept a subject that is not in the ledger yet, beside others.
         """
         limit = exact(epsilon, "The limit", up=False)
         if limit < 0:
@@ -102,7 +104,7 @@ class Ledger:
             raise TargetError("The limit has more than 1,000 digits; take a smaller one, or none.")
         text = round_down(limit, DIGITS)
         with self._store.writing() as writing:
-            before = _account(subject, accounts(writing.events)).limit
+            before = self._account(subject, accounts(writing.events), new_subject).limit
             if before is not None and Fraction(text) > before and not raising:
                 raise RefusedError(
                     f"The limit of '{subject}' is {round_down(before)}; say raising (--raise) if a higher one is meant."
@@ -110,7 +112,9 @@ class Ledger:
             writing.append(Event("limit", subject, epsilon=text))
             return accounts(writing.events)[subject]
 
-    def reserve(self, subject: str, plan: Plan, *, randomness: Randomness | None = None) -> Reservation:
+    def reserve(
+        self, subject: str, plan: Plan, *, randomness: Randomness | None = None, new_subject: bool = False
+    ) -> Reservation:
         """Write down what a release with ``plan`` will spend; refused if that is above the limit.
 
         Parameters
@@ -121,6 +125,8 @@ class Ledger:
             The plan of the release.
         randomness
             As in :func:`pk.release`; a seeded release has no epsilon.
+        new_subject
+            Accept a subject that is not in the ledger yet, beside others. A misspelt one would begin an account of its own.
 
         Returns
         -------
@@ -129,11 +135,13 @@ class Ledger:
         """
         epsilon = _epsilon(plan, randomness)
         with self._store.writing() as writing:
-            _refuse(_account(subject, accounts(writing.events)), epsilon)
+            _refuse(self._account(subject, accounts(writing.events), new_subject), epsilon)
             event = writing.append(Event("reserved", subject, epsilon=epsilon, plan=plan.digest, records=plan.records))
         return Reservation(self, event.number, subject, plan, randomness)
 
-    def check(self, subject: str, plan: Plan, *, randomness: Randomness | None = None) -> None:
+    def check(
+        self, subject: str, plan: Plan, *, randomness: Randomness | None = None, new_subject: bool = False
+    ) -> None:
         """Raise what :meth:`reserve` would raise by now; write nothing.
 
         Parameters
@@ -144,9 +152,11 @@ class Ledger:
             The plan of the release.
         randomness
             As in :func:`pk.release`; a seeded release has no epsilon.
+        new_subject
+            As in :meth:`reserve`.
         """
         known = accounts(self._store.read()) if self._store.exists() else {}
-        _refuse(_account(subject, known), _epsilon(plan, randomness))
+        _refuse(self._account(subject, known, new_subject), _epsilon(plan, randomness))
 
     def abandon(self, number: int, *, reason: str) -> Account:
         """Write off a reservation of which no row got out: it counts no more. Nothing is removed.
@@ -171,6 +181,33 @@ class Ledger:
                 )
             writing.append(Event("abandoned", subject, entry=number, reason=reason))
             return accounts(writing.events)[subject]
+
+    def _account(self, subject: str, known: dict[str, Account], new: bool) -> Account:
+        """The account of a subject, if it is fit to be written down and cannot be mistaken for another one.
+
+        The first subject of a ledger is new. Any other one must be known, or said to be new.
+        """
+        if (
+            not isinstance(subject, str)
+            or not subject.strip()
+            or subject != subject.strip()
+            or not subject.isprintable()
+        ):
+            raise InputError("A subject is a text on one line, without spaces at its ends, such as 'patients 2026'.")
+        if len(subject) > LONGEST_SUBJECT:
+            raise InputError(f"A subject has at most {LONGEST_SUBJECT} characters.")
+        for other in known:
+            if other != subject and _likeness(other) == _likeness(subject):
+                raise RefusedError(
+                    f"The ledger has the subject '{other}', and '{subject}' differs from it only in case, spaces or the form "
+                    "of a letter; write it the same way, or choose another name."
+                )
+        if known and subject not in known and not new:
+            raise RefusedError(
+                f"The ledger {self.path} has no subject '{subject}'; say new_subject (--new-subject) if these are other "
+                f"people. {did_you_mean(subject, known)}"
+            )
+        return known.get(subject, Account(subject))
 
     def _find(self, number: int, events: list[Event]) -> tuple[str, Entry]:
         """The subject and the entry of a number."""
@@ -298,21 +335,6 @@ class Reservation:
         except PkanonError:
             if kind is None:
                 raise  # else the first error is the one to report, and the reservation counts
-
-
-def _account(subject: str, known: dict[str, Account]) -> Account:
-    """The account of a subject, known or new, if it is fit to be written down and cannot be mistaken for another one."""
-    if not isinstance(subject, str) or not subject.strip() or subject != subject.strip() or not subject.isprintable():
-        raise InputError("A subject is a text on one line, without spaces at its ends, such as 'patients 2026'.")
-    if len(subject) > LONGEST_SUBJECT:
-        raise InputError(f"A subject has at most {LONGEST_SUBJECT} characters.")
-    for other in known:
-        if other != subject and _likeness(other) == _likeness(subject):
-            raise RefusedError(
-                f"The ledger has the subject '{other}', and '{subject}' differs from it only in case, spaces or the form of a "
-                "letter; write it the same way, or choose another name."
-            )
-    return known.get(subject, Account(subject))
 
 
 def _likeness(subject: str) -> str:
