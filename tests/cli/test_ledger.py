@@ -40,7 +40,9 @@ def test_releases_are_added_up(place):
     assert code == 0
     assert out.startswith("Released 200 rows to two.\n")
     assert err.startswith("note: people.ledger: 2 releases of 'patients', epsilon ")
-    assert err.endswith(" together, no limit.\n")
+    assert err.endswith(
+        " together, no limit.\nnote: nothing stops the next release of 'patients'; set a limit with pkanon ledger limit.\n"
+    )
     document = shown(place)
     (account,) = document["subjects"]
     assert [entry["state"] for entry in account["entries"]] == ["released", "released"]
@@ -62,8 +64,10 @@ def test_the_table_of_releases(place):
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].startswith("1 release of 'patients', epsilon ")
-    assert lines[1].split() == ["entry", "date", "state", "plan", "rows", "k", "epsilon", "central", "epsilon"]
+    assert lines[1].split() == ["entry", "date", "state", "plan", "data", "rows", "k", "epsilon", "central", "epsilon"]
     assert lines[3].split()[2] == "released"
+    digests = json.loads((place.folder / "one" / "certificate.json").read_text())["digests"]
+    assert lines[3].split()[3:5] == [digests["plan"][:12], digests["data"][:12]]
     assert lines[4].startswith("  As wholes: central epsilon ")
 
 
@@ -119,6 +123,30 @@ def test_a_limit_is_raised_by_name(place):
     assert (code, json.loads(out)["limit"]) == (0, "6")
 
 
+def test_a_limit_that_is_exceeded_and_those_before_it_are_shown(place):
+    to(place, "one", *LEDGER)
+    spent = float(shown(place)["subjects"][0]["spent"])
+    limit = ("ledger", "limit", "people.ledger", "--subject", "patients", "--epsilon")
+    place.run(*limit, "100")
+    by = f"the limit of 0.5 is exceeded by {spent - 0.5:.1f}"
+    assert by in place.run(*limit, "0.5")[1]
+    out = place.run("ledger", "show", "people.ledger")[1].splitlines()
+    assert by in out[0]
+    date = shown(place)["subjects"][0]["limits"][0]["date"][:10]
+    assert out[1].startswith(f"  Limits: 100 ({date}), then 0.5 (")
+
+
+def test_a_limit_is_exceeded_without_bound(place):
+    to(place, "one", *LEDGER, "--seed", "7", "--seeded-not-private")
+    out = place.run("ledger", "limit", "people.ledger", "--subject", "patients", "--epsilon", "5")[1]
+    assert out == "1 release of 'patients', epsilon unbounded together; the limit of 5 is exceeded without bound.\n"
+
+
+def test_under_a_limit_a_release_asks_for_none(place):
+    place.run("ledger", "limit", "people.ledger", "--subject", "patients", "--epsilon", "100")
+    assert "set a limit" not in to(place, "one", *LEDGER)[2]
+
+
 def test_a_table_that_is_refused_costs_nothing(place):
     place.lines("p1,F,3,degree", "p2,M,30,none")
     code, _, err = to(place, "out", *LEDGER, "--allow-fewer")
@@ -167,13 +195,13 @@ def test_an_entry_that_is_abandoned_while_the_folder_is_written_is_counted_again
     monkeypatch.setattr(pk.Release, "save", save)
     code, out, err = to(place, "out", *LEDGER)
     assert (code, out.startswith("Released 200 rows to out.\n")) == (0, True)
-    assert "note: entry 1 of people.ledger was abandoned while its rows were handed out; entry 3 counts them.\n" in err
+    assert "note: entry 1 of people.ledger was abandoned while its rows were handed out; entry 2 counts them.\n" in err
     (account,) = shown(place)["subjects"]
     assert [entry["state"] for entry in account["entries"]] == ["abandoned", "released"]
     assert float(account["spent"]) > 0
     out = place.run("ledger", "show", "people.ledger")[1]
     assert "  Entry 1 is abandoned: taken for dead.\n" in out
-    assert "  Entry 3 is released: entry 1 was abandoned while its rows were handed out; they count here.\n" in out
+    assert "  Entry 2 is released: entry 1 was abandoned while its rows were handed out; they count here.\n" in out
 
 
 def test_a_ledger_that_cannot_be_used_is_a_failure_of_the_environment(place):

@@ -32,7 +32,11 @@ def command() -> None:
 @subject_option
 @json_option
 def show(ledger: str, subject: str | None, as_json: bool) -> None:
-    """The releases in LEDGER: date, plan, k, epsilon, and what is left of the limit."""
+    """The releases in LEDGER: date, plan, data, k, epsilon, and what is left of the limit.
+
+    Entries are numbered through the whole ledger, whatever their subject. 'plan' and 'data' are the first digits of the
+    digests in the certificate.json of a release.
+    """
     book = pk.Ledger(ledger)
     shown = list(book.accounts().values()) if subject is None else [book.account(subject)]
     if as_json:
@@ -78,6 +82,8 @@ def _report(account: pk.Account, as_json: bool) -> None:
 
 def _print(account: pk.Account) -> None:
     say(spending(account))
+    if account.limits:
+        say(f"  Limits: {account.limits_text}.")
     if not account.entries:
         return
     rows = [
@@ -86,6 +92,7 @@ def _print(account: pk.Account) -> None:
             entry.date[:10],
             entry.state,
             entry.plan[:12],
+            "-" if entry.data is None else entry.data[:12],
             "-" if entry.rows is None else f"{entry.rows:,}",
             entry.k or "-",
             entry.epsilon_text,
@@ -93,7 +100,7 @@ def _print(account: pk.Account) -> None:
         ]
         for entry in account.entries
     ]
-    print_table(["entry", "date", "state", "plan", "rows", "k", "epsilon", "central epsilon"], rows, labels=4)
+    print_table(["entry", "date", "state", "plan", "data", "rows", "k", "epsilon", "central epsilon"], rows, labels=5)
     say(f"  As wholes: central epsilon {account.central_text} together. Each release keeps its own k.")
     for entry in account.entries:
         if entry.state == "reserved":

@@ -109,7 +109,10 @@ def note_spending(ledger: str | None, subject: str | None) -> None:
     if ledger is None or subject is None:
         note("every further release of the same people adds its epsilon; --ledger keeps count.")
     else:
-        note(f"{ledger}: {spending(pk.Ledger(ledger).account(subject))}")
+        account = pk.Ledger(ledger).account(subject)
+        note(f"{ledger}: {spending(account)}")
+        if account.limit is None:
+            note(f"nothing stops the next release of '{subject}'; set a limit with pkanon ledger limit.")
 
 
 def spending(account: pk.Account) -> str:
@@ -118,7 +121,8 @@ def spending(account: pk.Account) -> str:
     releases = f"{count} release{'s' * (count != 1)}"
     if account.limit is None:
         return f"{releases} of '{account.subject}', epsilon {account.spent_text} together, no limit."
-    return (
-        f"{releases} of '{account.subject}', epsilon {account.spent_text} together; the limit of {account.limit_text} leaves "
-        f"{account.left_text}."
-    )
+    if account.exceeded_text is None:
+        state = f"leaves {account.left_text}"
+    else:
+        state = f"is exceeded by {account.exceeded_text}" if account.spent is not None else "is exceeded without bound"
+    return f"{releases} of '{account.subject}', epsilon {account.spent_text} together; the limit of {account.limit_text} {state}."

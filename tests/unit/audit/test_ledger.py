@@ -64,6 +64,7 @@ class TestWhatIsSpent:
             1_000,
         )
         assert Fraction(entry.k) <= Fraction(made.certificate.k)
+        assert entry.data == made.certificate.digests["data"]
         assert entry.date.endswith("+00:00")
         assert entry.reason is None
 
@@ -111,6 +112,15 @@ class TestWhatIsSpent:
             spent = ledger.account(subject).spent
             assert Fraction(wanted) <= spent + Fraction(1, 10**15)  # a composition rounds to a float, upwards
             assert plans[0] is not plans[1] or spent < Fraction(wanted) + Fraction(1, 10**11)
+
+    def test_entries_are_numbered_through_the_ledger(self, ledger):
+        ledger.set_limit(SUBJECT, 100)
+        release(ledger)
+        ledger.reserve("staff", PLAN, new_subject=True)
+        ledger.abandon(2, reason="a test")
+        release(ledger)
+        numbers = {subject: [entry.number for entry in a.entries] for subject, a in ledger.accounts().items()}
+        assert numbers == {SUBJECT: [1, 3], "staff": [2]}
 
     def test_subjects_are_apart(self, ledger):
         release(ledger)
@@ -255,19 +265,20 @@ class TestReservations:
         ledger.set_limit(SUBJECT, 3)
         with ledger.reserve(SUBJECT, PLAN) as reservation:
             made = reservation.release(PEOPLE)
-            ledger.abandon(2, reason="taken for dead")
+            ledger.abandon(1, reason="taken for dead")
             other = ledger.reserve(SUBJECT, PLAN)  # fits the limit by now
         account = ledger.account(SUBJECT)
         assert [(entry.number, entry.state) for entry in account.entries] == [
-            (2, "abandoned"),
+            (1, "abandoned"),
             (other.number, "reserved"),
             (reservation.number, "released"),
         ]
         counted = account.entries[2]
-        assert counted.reason == "entry 2 was abandoned while its rows were handed out; they count here"
+        assert counted.reason == "entry 1 was abandoned while its rows were handed out; they count here"
         assert (counted.plan, counted.records, counted.rows) == (PLAN.digest, 1_000, made.rows)
         assert account.spent > account.limit  # beyond it, and said so
         assert account.left == 0
+        assert (account.exceeded_text, account.to_json()["exceeded"]) == ("1", "1")
 
     def test_rows_count_even_if_their_entry_is_abandoned_and_the_run_fails(self, ledger):
         reservation = ledger.reserve(SUBJECT, PLAN)
@@ -310,7 +321,7 @@ class TestReservations:
             ledger.abandon(1, reason="a limit is no entry")
         ledger.reserve(SUBJECT, PLAN)
         with pytest.raises(pk.InputError, match="Say why"):
-            ledger.abandon(2, reason="  ")
+            ledger.abandon(1, reason="  ")
 
     @pytest.mark.parametrize("wrong", ["two\nlines", "\x1b[31mred", "half a letter: \udcff"])
     def test_a_reason_is_a_line_of_text(self, ledger, wrong):
@@ -373,12 +384,18 @@ class TestLimits:
         with pytest.raises(pk.RefusedError, match="The limit of 'patients 2026' is 5; say raising"):
             ledger.set_limit(SUBJECT, 6)
         assert ledger.set_limit(SUBJECT, 6, raising=True).limit == 6
-        assert [event.epsilon for event in store.Store(ledger.path).read()] == ["10", "5", "5", "6"]
+        account = ledger.account(SUBJECT)
+        assert [epsilon for _, epsilon in account.limits] == [10, 5, 5, 6]
+        assert [limit["epsilon"] for limit in account.to_json()["limits"]] == ["10", "5", "5", "6"]
+        days = [date[:10] for date, _ in account.limits]
+        assert account.limits_text == ", then ".join(f"{e} ({day})" for e, day in zip((10, 5, 5, 6), days, strict=True))
 
     def test_a_limit_below_what_is_spent_leaves_nothing(self, ledger):
         release(ledger)
         account = ledger.set_limit(SUBJECT, 1)
-        assert (account.left, account.left_text) == (0, "0")
+        assert (account.left, account.left_text, account.exceeded_text) == (0, "0", "1")
+        assert ledger.set_limit(SUBJECT, 2, raising=True).exceeded_text is None
+        assert ledger.set_limit(SUBJECT, 1).exceeded_text == "1"
         with pytest.raises(pk.RefusedError):
             ledger.reserve(SUBJECT, PLAN)
 
@@ -435,7 +452,8 @@ class TestReleasesThatClaimNothing:
         ledger.set_limit("others", 1_000, new_subject=True)
         with pytest.raises(pk.RefusedError, match="has no epsilon"):
             ledger.reserve("others", plan, randomness=randomness)
-        assert ledger.set_limit(SUBJECT, 1_000).left == 0
+        account = ledger.set_limit(SUBJECT, 1_000)
+        assert (account.left, account.exceeded_text) == (0, "unbounded")
 
     def test_a_seeded_release_is_written_down(self, ledger):
         release(ledger, randomness=pk.Seeded(7))
@@ -515,13 +533,15 @@ class TestTheFile:
             "REPLACE INTO events (number, kind, subject, date, epsilon) VALUES (1, 'reserved', 's', 'd', '0')",
             "INSERT INTO events (number, kind, subject, date, epsilon) VALUES (0, 'limit', 's', 'd', '9')",
             "INSERT INTO events (number, kind, subject, date, epsilon) VALUES (9, 'limit', 's', 'd', '9')",
-            "INSERT INTO events (number, kind, subject, date, entry) VALUES (4, 'abandoned', 's', 'd', 1)",  # a limit
-            "INSERT INTO events (number, kind, subject, date, entry) VALUES (4, 'abandoned', 'patients 2026', 'd', 2)",  # ended
+            "INSERT INTO events (number, kind, subject, date, entry) VALUES (4, 'abandoned', 'patients 2026', 'd', 2)",  # nothing
+            "INSERT INTO events (number, kind, subject, date, entry) VALUES (4, 'abandoned', 'patients 2026', 'd', 1)",  # ended
+            "INSERT INTO events (number, kind, subject, date, entry, epsilon) VALUES (4, 'reserved', 's', 'd', 3, '1')",
+            "INSERT INTO events (number, kind, subject, date, entry, epsilon) VALUES (4, 'reserved', 's', 'd', 1, '1')",
             "INSERT INTO events (number, kind, subject, date, epsilon) VALUES (4, 'refund', 's', 'd', '-9')",
-            "INSERT INTO events (number, kind, subject, date) VALUES (4, 'reserved', 's', 'd')",  # of no epsilon
+            "INSERT INTO events (number, kind, subject, date, entry) VALUES (4, 'reserved', 's', 'd', 2)",  # of no epsilon
             "INSERT INTO events (number, kind, subject, date, epsilon) VALUES (4, 'limit', 's', 'd', 'unbounded')",
             *(
-                f"INSERT INTO events (number, kind, subject, date, epsilon) VALUES (4, 'reserved', 's', 'd', {wrong})"
+                f"INSERT INTO events (number, kind, subject, date, entry, epsilon) VALUES (4, 'reserved', 's', 'd', 2, {wrong})"
                 for wrong in ("'-100'", "'nan'", "'1/0'", "'abc'", "''", "'1e9'", "'.5'", "'5.'", "'1.2.3'", "x'31'")
             ),
         ],
@@ -540,15 +560,16 @@ class TestTheFile:
         "edit",
         [
             *(
-                f"INSERT INTO events (number, kind, subject, date, epsilon, plan, records) "
-                f"VALUES (4, 'reserved', '{SUBJECT}', 'd', {wrong}, 'p', 1)"
+                f"INSERT INTO events (number, kind, subject, date, entry, epsilon, plan, records) "
+                f"VALUES (4, 'reserved', '{SUBJECT}', 'd', 2, {wrong}, 'p', 1)"
                 for wrong in ("'-100'", "'nan'", "'1/0'", "'abc'", "'1e9'", "'٣'", "x'31'")
             ),
             f"INSERT INTO events (number, kind, subject, date, epsilon) VALUES (4, 'limit', '{SUBJECT}', 'd', 'unbounded')",
             "UPDATE events SET delta = '-1' WHERE number = 3",
             "UPDATE events SET rows = 'many' WHERE number = 3",
             "UPDATE events SET subject = 'others' WHERE number = 3",
-            "UPDATE events SET entry = 1 WHERE number = 3",
+            "UPDATE events SET entry = 2 WHERE number = 3",
+            "UPDATE events SET entry = 2 WHERE entry = 1",
             "UPDATE events SET subject = CAST(x'ff' AS TEXT)",
             "UPDATE events SET date = x'00'",
             "UPDATE events SET kind = 'refund', entry = NULL WHERE number = 3",

@@ -22,8 +22,9 @@ class Entry:
     """One release of the people of an account, or what was to become one.
 
     ``state`` is reserved, released or abandoned; an abandoned entry does not count. ``epsilon`` is a decimal text, or
-    "unbounded" for a release that claims nothing. What is only known after the release is None before. ``reason`` says why
-    it is abandoned, or why it counts the rows of another entry.
+    "unbounded" for a release that claims nothing. ``plan`` and ``data`` are digests, as in the certificate of the release:
+    they say which folder it is. What is only known after the release is None before. ``reason`` says why it is abandoned,
+    or why it counts the rows of another entry. ``number`` counts all entries of the ledger, whatever their subject.
     """
 
     number: int
@@ -32,6 +33,7 @@ class Entry:
     epsilon: str
     plan: str
     records: int
+    data: str | None = None
     rows: int | None = None
     k: str | None = None
     central_epsilon: str | None = None
@@ -74,8 +76,8 @@ class Account:
         What the custodian calls these people.
     entries
         The releases in the order in which they were reserved: number, date, state, epsilon, plan and what came of it.
-    limit
-        The epsilon that all of them together may reach, exactly; None if there is no limit.
+    limits
+        Every limit that was set, oldest first: its date and the epsilon, exactly. The last one counts.
 
     Examples
     --------
@@ -90,7 +92,12 @@ class Account:
 
     subject: str
     entries: tuple[Entry, ...] = ()
-    limit: Fraction | None = None
+    limits: tuple[tuple[str, Fraction], ...] = ()
+
+    @property
+    def limit(self) -> Fraction | None:
+        """The epsilon that all releases together may reach, exactly; None if there is no limit."""
+        return self.limits[-1][1] if self.limits else None
 
     @property
     def spent(self) -> Fraction | None:
@@ -114,6 +121,15 @@ class Account:
         return Fraction(0) if self.spent is None else max(self.limit - self.spent, Fraction(0))
 
     @property
+    def exceeded_text(self) -> str | None:
+        """By how much the limit is exceeded, rounded up, or "unbounded"; None if it is not, or if there is none."""
+        if self.limit is None:
+            return None
+        if self.spent is None:
+            return UNBOUNDED
+        return round_up(self.spent - self.limit) if self.spent > self.limit else None
+
+    @property
     def spent_text(self) -> str:
         """What is spent, rounded up."""
         return short(self.spent)
@@ -127,6 +143,11 @@ class Account:
     def limit_text(self) -> str | None:
         """The limit, rounded down; None if there is none."""
         return None if self.limit is None else round_down(self.limit)
+
+    @property
+    def limits_text(self) -> str:
+        """Every limit that was set, rounded down, with its date."""
+        return ", then ".join(f"{round_down(epsilon)} ({date[:10]})" for date, epsilon in self.limits)
 
     @property
     def left_text(self) -> str | None:
@@ -144,8 +165,10 @@ class Account:
         return {
             "subject": self.subject,
             "limit": None if self.limit is None else plain(self.limit),
+            "limits": [{"date": date, "epsilon": plain(epsilon)} for date, epsilon in self.limits],
             "spent": UNBOUNDED if self.spent is None else plain(self.spent),
             "left": None if self.left is None else plain(self.left),
+            "exceeded": self.exceeded_text,
             "central": {"epsilon": UNBOUNDED if epsilon is None else plain(epsilon), "delta": plain(delta)},
             "entries": [vars(entry) | {"counts": entry.counts} for entry in self.entries],
         }
@@ -154,14 +177,16 @@ class Account:
 def accounts(events: Iterable[Event]) -> dict[str, Account]:
     """Every subject in the ledger, in the order in which they came in."""
     entries: dict[str, dict[int, Entry]] = {}
-    limits: dict[str, Fraction | None] = {}
+    limits: dict[str, list[tuple[str, Fraction]]] = {}
     for event in events:
-        own = entries.setdefault(event.subject, {})
+        own, own_limits = entries.setdefault(event.subject, {}), limits.setdefault(event.subject, [])
         if event.kind == "limit":
-            limits[event.subject] = fraction(event.epsilon or "")
+            own_limits.append((event.date, Fraction(event.epsilon or "")))
+        elif event.entry is None:
+            continue
         elif event.kind == "reserved":
-            own[event.number] = Entry(
-                event.number,
+            own[event.entry] = Entry(
+                event.entry,
                 event.date,
                 "reserved",
                 event.epsilon or "",
@@ -169,17 +194,18 @@ def accounts(events: Iterable[Event]) -> dict[str, Account]:
                 event.records or 0,
                 reason=event.reason,
             )
-        elif event.entry is not None:
+        else:
             own[event.entry] = replace(
                 own[event.entry],
                 state=event.kind,
+                data=event.data,
                 rows=event.rows,
                 k=event.k,
                 central_epsilon=event.central_epsilon,
                 delta=event.delta,
                 reason=event.reason or own[event.entry].reason,
             )
-    return {subject: Account(subject, tuple(own.values()), limits.get(subject)) for subject, own in entries.items()}
+    return {subject: Account(subject, tuple(own.values()), tuple(limits[subject])) for subject, own in entries.items()}
 
 
 def fraction(text: str) -> Fraction | None:

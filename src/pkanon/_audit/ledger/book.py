@@ -137,7 +137,7 @@ class Ledger:
         with self._store.writing() as writing:
             _refuse(self._account(subject, accounts(writing.events), new_subject), epsilon)
             event = writing.append(Event("reserved", subject, epsilon=epsilon, plan=plan.digest, records=plan.records))
-        return Reservation(self, event.number, subject, plan, randomness)
+        return Reservation(self, event.entry or 0, subject, plan, randomness)
 
     def check(
         self, subject: str, plan: Plan, *, randomness: Randomness | None = None, new_subject: bool = False
@@ -235,7 +235,7 @@ class Ledger:
             if entry.state != "reserved":
                 again = Event("reserved", subject, epsilon=entry.epsilon, plan=entry.plan, records=entry.records)
                 reason = f"entry {number} was {entry.state} while its rows were handed out; they count here"
-                number = writing.append(replace(again, reason=reason)).number
+                number = writing.append(replace(again, reason=reason)).entry or 0
             if released is not None:
                 writing.append(replace(released, subject=subject, entry=number))
             return number
@@ -376,6 +376,7 @@ def _released(release: Release) -> Event:
         "released",
         "",
         software=certificate.software,
+        data=certificate.digests["data"],
         rows=release.rows,
         k=None if certificate.k is None else round_down(Fraction(certificate.k), 6),
         central_epsilon=None if central is None else round_up(Fraction(repr(central.epsilon)), DIGITS),

@@ -39,7 +39,7 @@ CREATE TABLE events (
     kind TEXT NOT NULL CHECK (kind IN ('limit', 'reserved', 'released', 'abandoned')),
     subject TEXT NOT NULL CHECK (typeof(subject) = 'text'),
     date TEXT NOT NULL,
-    entry INTEGER CHECK ((entry IS NOT NULL) = (kind IN ('released', 'abandoned'))),
+    entry INTEGER CHECK ((entry IS NOT NULL) = (kind <> 'limit')),
     epsilon TEXT CHECK (
         CASE WHEN kind = 'reserved' AND epsilon = '{UNBOUNDED}' THEN 1
         WHEN kind IN ('limit', 'reserved') THEN epsilon IS NOT NULL AND {_decimal("epsilon")}
@@ -47,6 +47,7 @@ CREATE TABLE events (
     ),
     plan TEXT,
     software TEXT,
+    data TEXT,
     records INTEGER CHECK (records IS NULL OR {_count("records")}),
     rows INTEGER CHECK (rows IS NULL OR {_count("rows")}),
     k TEXT CHECK (k IS NULL OR {_decimal("k")}),
@@ -54,7 +55,7 @@ CREATE TABLE events (
     delta TEXT CHECK (delta IS NULL OR {_decimal("delta")}),
     reason TEXT
 );
-CREATE UNIQUE INDEX ends ON events (entry) WHERE entry IS NOT NULL;
+CREATE UNIQUE INDEX ends ON events (entry) WHERE kind IN ('released', 'abandoned');
 CREATE TRIGGER never_changed BEFORE UPDATE ON events
 BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
 CREATE TRIGGER never_removed BEFORE DELETE ON events
@@ -62,9 +63,12 @@ BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
 CREATE TRIGGER only_appended BEFORE INSERT ON events
 WHEN NEW.number <> (SELECT ifnull(max(number), 0) + 1 FROM events)
 BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+CREATE TRIGGER numbers_entries BEFORE INSERT ON events
+WHEN NEW.kind = 'reserved' AND NEW.entry <> (SELECT count(*) + 1 FROM events WHERE kind = 'reserved')
+BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
 CREATE TRIGGER ends_a_reservation BEFORE INSERT ON events
-WHEN NEW.entry IS NOT NULL AND NOT EXISTS (
-    SELECT 1 FROM events WHERE number = NEW.entry AND kind = 'reserved' AND subject = NEW.subject
+WHEN NEW.kind IN ('released', 'abandoned') AND NOT EXISTS (
+    SELECT 1 FROM events WHERE kind = 'reserved' AND entry = NEW.entry AND subject = NEW.subject
 )
 BEGIN SELECT RAISE(ABORT, 'only a reservation can end'); END;
 """
@@ -74,7 +78,8 @@ BEGIN SELECT RAISE(ABORT, 'only a reservation can end'); END;
 class Event:
     """One line of the file. Numbers that must not lose a digit are texts.
 
-    ``entry`` is the number of the reservation that a ``released`` or ``abandoned`` ends.
+    ``entry`` counts the reservations of the ledger from 1; ``released`` and ``abandoned`` name the one that they end.
+    ``plan`` and ``data`` are digests.
     """
 
     kind: str
@@ -83,6 +88,7 @@ class Event:
     epsilon: str | None = None
     plan: str | None = None
     software: str | None = None
+    data: str | None = None
     records: int | None = None
     rows: int | None = None
     k: str | None = None
@@ -96,8 +102,8 @@ class Event:
 COLUMNS = tuple(field.name for field in fields(Event))
 NEEDED = {
     "limit": {"epsilon"},
-    "reserved": {"epsilon", "plan", "records"},
-    "released": {"entry", "software", "rows"},
+    "reserved": {"entry", "epsilon", "plan", "records"},
+    "released": {"entry", "software", "data", "rows"},
     "abandoned": {"entry", "reason"},
 }
 POSSIBLE = {
@@ -129,15 +135,18 @@ def read_events(connection: sqlite3.Connection) -> list[Event]:
         raise Damage("its tables were changed")
     rows = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM events ORDER BY number").fetchall()
     events = [Event(*row) for row in rows]
-    open_entries: dict[int, str] = {}
+    reservations, open_entries = 0, dict[int | None, str]()
     for place, event in enumerate(events, start=1):
         if event.number != place:
             raise Damage(f"event {place} is missing")
         if not _is_sound(event):
             raise Damage(f"event {place} is none that pkanon writes")
         if event.kind == "reserved":
-            open_entries[event.number] = event.subject
-        elif event.entry is not None and open_entries.pop(event.entry, None) != event.subject:
+            reservations += 1
+            if event.entry != reservations:
+                raise Damage(f"entry {reservations} is missing")
+            open_entries[event.entry] = event.subject
+        elif event.kind != "limit" and open_entries.pop(event.entry, None) != event.subject:
             raise Damage(f"event {place} ends what was not reserved")
     return events
 

@@ -21,6 +21,7 @@ import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
@@ -41,7 +42,9 @@ class Writing:
         self.events = read_events(connection)
 
     def append(self, event: Event) -> Event:
-        """Add an event; the store gives it its number and its date (UTC)."""
+        """Add an event; the store gives it its number and its date (UTC), and numbers reservations."""
+        if event.kind == "reserved":
+            event = replace(event, entry=1 + sum(before.kind == "reserved" for before in self.events))
         number = len(self.events) + 1
         date = datetime.now(UTC).isoformat(timespec="seconds")
         values = {name: getattr(event, name) for name in COLUMNS} | {"number": number, "date": date}
