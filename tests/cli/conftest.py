@@ -9,6 +9,8 @@ import pytest
 from pkanon._cli import run
 
 SCHEMA = """\
+confirmed_by = "A. Example, registrar"
+row_is = "one patient"
 [attributes.patient]
 role = "id"
 [attributes.sex]

@@ -410,3 +410,14 @@ def test_a_draft_is_released_only_when_that_is_asked_for_by_name(place):
     code, out, _ = place.run(*arguments, "--allow-drafted", "--check")
     assert code == 0
     assert "A release would claim nothing" in out
+
+
+def test_a_schema_that_nobody_has_confirmed_is_noted(place):
+    text = (place.folder / "people.toml").read_text()
+    (place.folder / "bare.toml").write_text("\n".join(text.splitlines()[2:]))
+    code, _, err = place.run("release", "people.csv", "--schema", "bare.toml", "--k", "3", "-o", "out")
+    assert code == 0
+    assert "who has confirmed that its values are public knowledge (confirmed_by) and what a row is (row_is)" in err
+    assert (
+        place.run("release", "people.csv", "--schema", "people.toml", "--k", "3", "-o", "again")[2].count("note:") == 1
+    )

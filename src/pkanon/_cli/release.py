@@ -18,6 +18,11 @@ from .sign import key_password
 from .spending import check_limit, check_pair, ledger_options, note_spending, reserved
 from .targets import DESIGN, TARGET, Options, Target, check_target, design_options, target_options
 
+MEANT = {
+    "confirmed_by": "who has confirmed that its values are public knowledge (confirmed_by)",
+    "row_is": "what a row is (row_is)",
+}
+
 
 class Reading(TypedDict):
     """The arguments that :func:`pk.check` and :func:`pk.release` share."""
@@ -142,6 +147,8 @@ def command(
             say(f"  {line}")
     if not release.certificate.claims:
         note(f"this release claims nothing: {' '.join(release.certificate.void)}", kind="warning")
+    elif unsaid := [key for key in ("confirmed_by", "row_is") if getattr(plan.schema, key) is None]:
+        note(f"the schema does not say {' and '.join(MEANT[key] for key in unsaid)}; the certificate says so.")
     if release.certificate.claims or ledger is not None:
         note_spending(ledger, subject)
 

@@ -73,7 +73,7 @@ class Report:
 
 def check_internal_place(path: str | Path) -> None:
     """Refuse to put an internal report where it would be published with the release."""
-    if (Path(path).absolute().parent / "datapackage.json").exists():
+    if any((folder / "datapackage.json").exists() for folder in Path(path).resolve().parents):
         raise RefusedError(
             f"{path} is inside a release folder, which is published; write the internal report somewhere else."
         )
