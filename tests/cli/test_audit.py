@@ -15,7 +15,7 @@ def test_a_table_of_checks(place):
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].split() == ["check", "claimed", "measured", "at", "least", "(95%)", "chance", "verdict"]
-    assert [line.split()[-1] for line in lines[2:7]] == ["passed"] * 5
+    assert [line.split()[-1] for line in lines[2:9]] == ["passed"] * 7
     assert lines[-1].startswith("Nothing speaks against the claim. Epsilon is at least ")
     assert " (95% confidence), " in lines[-1]
     assert lines[-1].endswith("% of what is claimed.")
@@ -25,7 +25,7 @@ def test_json(place):
     code, out, _ = place.run("audit", "plan.json", *SMALL, "--confidence", "0.99", "--json")
     document = json.loads(out)
     assert code == 0
-    assert (document["passed"], document["confidence"], len(document["checks"])) == (True, 0.99, 5)
+    assert (document["passed"], document["confidence"], len(document["checks"])) == (True, 0.99, 7)
     assert document["lower"] == max(check["lower"] or 0 for check in document["checks"])
 
 

@@ -11,6 +11,7 @@ from plans import plan_of
 from scipy.stats import binom, binomtest, hypergeom
 
 from pkanon._audit.differential import tails
+from pkanon._audit.differential.inputs import Mixture, compared_tables, patterns, places_of_first, shares_of
 from pkanon._audit.differential.law import Comparison, law, of_two, worst_pair
 from pkanon._blocks import Agreement, Retention
 
@@ -112,12 +113,59 @@ def test_binomial_tails():
     assert tails.binomial_tails(np.array([1]), 100, np.array([0.0])) == [0.0]  # what cannot happen did
 
 
+@pytest.mark.parametrize("shares", [(0.1, 0.9, 0.5, 0.5), (0.0, 1.0, 0.2), (0.3,) * 6, (0.01, 0.02, 0.9, 0.95, 0.5)])
+def test_tails_of_draws_with_different_probabilities_are_bounded(shares):
+    """Every outcome: the law of the sum by convolution, and tails of it on either side of the mean."""
+    law_of_sum = np.ones(1)
+    for share in shares:
+        law_of_sum = np.convolve(law_of_sum, [1 - share, share])
+    counts = np.arange(len(shares) + 1)
+    bounds = tails.mixed_tails(counts, len(shares), np.full(len(counts), np.mean(shares)))
+    for count, bound in zip(counts, bounds):
+        exact = min(1, 2 * min(law_of_sum[: count + 1].sum(), law_of_sum[count:].sum()))
+        assert exact <= bound + 1e-12
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_shares_of_a_mixture(name):
+    """From the whole laws of its records, cell by cell."""
+    plan = PLANS[name]
+    first, second = worst_pair(plan)
+    mixture = Mixture((first, second), (3, 1))
+    laws = [whole_law(plan, record) for record in (first, second)]
+    tables = compared_tables(plan)
+    assert len({len(table) for table in tables}) > 1
+    for table, shares in zip(tables, shares_of(plan, mixture, tables)):
+        wanted = np.zeros(shares.shape)
+        for weight, law_of_one in zip((0.75, 0.25), laws):
+            for cell, share in law_of_one.items():
+                wanted[tuple(dict(cell)[attribute] for attribute in table)] += weight * share
+        assert shares == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("rows", [1_000, 20_001, 1_000_000])
+def test_the_record_of_a_place_leans_on_every_pattern(rows):
+    """By 0.1 or more: a shuffle that keeps any one pattern leaves the records spread unevenly over it."""
+    first = places_of_first(rows)
+    assert 0.3 < first.mean() < 0.7
+    for pattern in patterns(rows):
+        assert first[pattern].mean() - first[~pattern].mean() > 0.1
+
+
 @pytest.mark.parametrize(("rows", "marked", "drawn"), [(10, 4, 5), (12, 12, 3), (12, 0, 3), (200, 130, 20)])
 def test_tails_of_rows_that_are_drawn(rows, marked, drawn):
     for found in range(max(0, drawn + marked - rows), min(drawn, marked) + 1):
         exact = hypergeom(rows, marked, drawn)
         wanted = min(1, 2 * min(exact.cdf(found), exact.sf(found - 1)))
         assert tails.drawn_tail(found, rows, marked, drawn) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_tails_of_many_rows_that_are_drawn():
+    exact = hypergeom(1_000_000, 460_000, 500_000)
+    for found in (226_000, 229_900, 230_000, 231_000, 235_000):
+        wanted = min(1, 2 * min(exact.cdf(found), exact.sf(found - 1)))
+        assert tails.drawn_tail(found, 1_000_000, 460_000, 500_000) == pytest.approx(wanted, rel=1e-5, abs=1e-300)
+    assert tails.drawn_tail(300_000, 1_000_000, 460_000, 500_000) == 0
 
 
 @pytest.mark.parametrize(("pairs", "marked"), [(4, 3), (4, 5), (3, 6), (3, 0), (5, 5)])

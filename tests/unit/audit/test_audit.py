@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import pkanon as pk
+from pkanon._audit.differential.inputs import MOST_COMBINATIONS, MOST_TABLES, covered_values, mixtures
 from pkanon._audit.differential.tables import Pipeline
 from pkanon._frames import encode
 
@@ -58,6 +59,40 @@ def test_the_whole_way_is_run(monkeypatch):
     assert sum(rows == 1_000 for *_, rows in seen) >= 5
 
 
+def test_every_value_of_every_column_is_put_in():
+    towns = pk.Schema([pk.Attribute.ranged("town", 1, 300), pk.Attribute.ranged("age", 0, 99), *SEX.attributes])
+    plan = pk.plan(towns, records=1_000, epsilon=9, design="equal-rho")
+    made = mixtures(plan, 10_000)
+    assert len(made) == MOST_TABLES + 1
+    assert [mixture.rows for mixture in made] == [10_000] * len(made)
+    for attribute in towns.attributes:
+        covering = [record[attribute.name] for mixture in made[:-1] for record in mixture.records]
+        assert set(covering) == set(range(attribute.size))
+    assert len(made[-1].records) > 0.9 * MOST_COMBINATIONS
+    assert mixtures(plan, 10_000) == made  # they follow from the plan
+    for mixture in made[:-1]:
+        assert len(set(mixture.repeats)) == len(mixture.repeats)
+
+
+def test_every_combination_is_put_in_if_there_are_few():
+    plan = pk.plan(SCHEMA, records=1_000, epsilon=5, design="equal-rho")
+    small = pk.plan(pk.Schema(SCHEMA.randomised[:3]), records=1_000, epsilon=5, design="equal-rho")
+    assert len(mixtures(small, 1_000)[-1].records) == 4 * 4 * 2
+    assert len(mixtures(plan, 1_000)[-1].records) <= MOST_COMBINATIONS
+
+
+def test_a_long_column_is_put_in_as_far_as_its_laws_can_be_written_out():
+    plan = pk.plan(pk.Schema([pk.Attribute.ranged("town", 1, 100_000)]), records=10**6, epsilon=9)
+    assert MOST_TABLES <= covered_values(plan) < 100_000
+    assert "hold every value" in pk.audit(PLAN, runs=100, rows=1_000).checks[2].about
+
+
+def test_a_plan_that_changes_next_to_nothing_hides_repeated_keys_and_it_is_said():
+    audit = pk.audit(pk.plan(SEX, records=1_000, epsilon=12), runs=100, rows=1_000)
+    assert audit.passed
+    assert audit.checks[-1].about.endswith("the plan changes too few rows to tell a repeated key from chance")
+
+
 def test_the_pieces_of_an_audit():
     audit = pk.audit(PLAN, runs=100, rows=2_000, confidence=0.9)
     assert audit.plan_digest == PLAN.digest
@@ -67,16 +102,18 @@ def test_the_pieces_of_an_audit():
         "epsilon of a release",
         "transition probabilities",
         "order of a large table",
+        "orders of two releases",
         "order of two rows",
+        "repeated releases",
     ]
-    assert [check.lower is None for check in audit.checks] == [False, False, True, True, True]
-    assert [check.chance is None for check in audit.checks] == [True, True, False, False, False]
+    assert [check.lower is None for check in audit.checks] == [False] * 2 + [True] * 5
+    assert [check.chance is None for check in audit.checks] == [True] * 2 + [False] * 5
     assert audit.lower == max(check.lower for check in audit.checks[:2])
     document = json.loads(json.dumps(audit.to_json(), allow_nan=False))
     assert document["passed"] is audit.passed
     assert document["confidence"] == 0.9
     assert document["false_alarm"] == 1e-6
-    assert len(document["checks"]) == 5
+    assert len(document["checks"]) == 7
     assert repr(audit).startswith("<Audit passed: epsilon at least ")
     assert repr(audit).endswith(" (90% confidence), 2 claimed>")
     assert audit.void == ()
@@ -113,7 +150,8 @@ def test_steps_are_shown():
     pk.audit(PLAN, runs=100, rows=1_000, progress=lambda step, done: steps.append((step, done)))
     assert ("small tables", 1.0) in steps
     assert ("large tables", 1.0) in steps
-    for step in ("small tables", "large tables"):
+    assert ("repeated tables", 1.0) in steps
+    for step in ("small tables", "large tables", "repeated tables"):
         shares = [done for name, done in steps if name == step]
         assert shares == sorted(shares)
 
