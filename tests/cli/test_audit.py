@@ -7,7 +7,7 @@ import pytest
 
 from pkanon._release import pipeline
 
-SMALL = ("--runs", "200", "--rows", "20000")
+SMALL = ("--runs", "100", "--rows", "5000")
 
 
 def test_a_table_of_checks(place):

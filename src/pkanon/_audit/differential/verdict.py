@@ -2,7 +2,8 @@
 
 What is audited is the code, not the theory: the same ``release`` that makes every release is run with fresh keys of the
 operating system, from texts to shuffled codes, on tables that were made up for the audit. Which tables, and which
-events are counted, follows from the plan alone.
+events are counted, follows from the plan alone. The verdict is false with a probability of at most FALSE_ALARM: each of
+the CHECKS checks fails wrongly with at most its equal share, however the checks depend on each other.
 
 Two kinds of neighbours are compared. *One record*: tables in which one record is repeated, so that each row is a draw
 of its own; this audits what happens to a single person's row, and a million draws take a second. *Whole releases*: two
