@@ -281,3 +281,12 @@ def test_tables_in_the_wrong_place_are_named(tmp_path):
         pk.attack(tmp_path / "out", tmp_path / "people.csv")
     with pytest.raises(pk.InputError, match="give the folder"):
         pk.attack(tmp_path / "people.csv", tmp_path / "out" / "data.csv")
+
+
+@pytest.mark.filterwarnings("error")
+def test_chances_of_thousands_of_people_who_are_alike():
+    """Ways to deal rows to 2,000 people are more than a float can hold; every chance is 1/2,000."""
+    people = pl.DataFrame({"a0": [1] * ROWS, "a1": [2] * ROWS, "a2": [3] * ROWS})
+    found = pk.attack(people, pk.release(people, pk.plan(schema_of(SIZES), records=ROWS, k=10)), rehearsals=1)
+    assert found.kept
+    assert found.posterior.highest == pytest.approx(1 / ROWS)

@@ -57,8 +57,8 @@ def link_chances(
         weights = weights / weights.max(axis=0, keepdims=True).clip(min=np.finfo(float).tiny)  # a scale for each row
     dealt = [v for v, count in enumerate(rows) for _ in range(count)]
     choices = [[count - taken for taken in range(count)] for count in people]  # whoever is not taken yet
-    ahead = _dealt(weights, choices, dealt)
-    behind = _dealt(weights, [row[::-1] for row in choices], dealt[::-1])  # of those who will be left
+    ahead, ahead_scale = _dealt(weights, choices, dealt)
+    behind, behind_scale = _dealt(weights, [row[::-1] for row in choices], dealt[::-1])  # of those who will be left
     total = ahead[-1].flat[-1]
     if not total:
         return None
@@ -67,30 +67,39 @@ def link_chances(
         if place and dealt[place - 1] == v:
             continue  # rows of one cell have equal chances
         before = ahead[place]
-        after = np.flip(behind[len(dealt) - 1 - place])  # by what was left, not by what was taken
+        left = len(dealt) - 1 - place
+        after = np.flip(behind[left])  # by what was left, not by what was taken
+        divided = math.exp(ahead_scale[place] + behind_scale[left] - ahead_scale[-1])
         for u in range(len(people)):
             taken, more, free = _along(u, choices[u], weights)
             joint = (before[taken] * free * after[more]).sum() * weights[u, v]
-            result[u, v] = Fraction(int(joint), int(total) * people[u]) if exact else joint / total / people[u]
+            result[u, v] = (
+                Fraction(int(joint), int(total) * people[u]) if exact else joint / total * divided / people[u]
+            )
     return result
 
 
-def _dealt(weights: NDArray[Any], choices: Sequence[Sequence[int]], order: Sequence[int]) -> list[NDArray[Any]]:
+def _dealt(
+    weights: NDArray[Any], choices: Sequence[Sequence[int]], order: Sequence[int]
+) -> tuple[list[NDArray[Any]], list[float]]:
     """After 0, 1, ... rows: for each number taken of each kind, the weight of all ways to deal these rows to people.
 
-    ``choices[u][i]`` people can be taken where i of kind u are taken already.
+    ``choices[u][i]`` people can be taken where i of kind u are taken already. Floats grow like factorials, so they are
+    scaled after every row; the logarithm of what was divided out is given beside each. Whole numbers stay as they are.
     """
     first = np.zeros([len(row) + 1 for row in choices], weights.dtype)
     first.flat[0] = 1
-    found = [first]
+    found, scales = [first], [0.0]
     for v in order:
         last = found[-1]
         after = np.zeros_like(last)
         for u, row in enumerate(choices):
             taken, more, free = _along(u, row, weights)
             after[more] += last[taken] * free * weights[u, v]
-        found.append(after)
-    return found
+        largest = 1.0 if after.dtype == object else float(after.max()) or 1.0
+        found.append(after if largest == 1.0 else after / largest)
+        scales.append(scales[-1] + math.log(largest))
+    return found, scales
 
 
 def _along(u: int, choices: Sequence[int], weights: NDArray[Any]) -> tuple[Any, Any, NDArray[Any]]:
