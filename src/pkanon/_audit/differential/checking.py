@@ -69,7 +69,10 @@ def row_epsilon(compared: Comparison, large: LargeReleases, claimed: float, erro
     first, second = compared.score(large.first), compared.score(large.second)
     limit = _best_limit(compared.scores, len(first), len(second), errors.bound)
     hits = int((first >= limit).sum()), int((second >= limit).sum())
-    about = f"{len(first):,} rows of one record against {len(second):,} rows of another"
+    about = (
+        f'{len(first):,} rows of one record against {len(second):,} rows of another; measured scatters, and only an "at least" '
+        "above the plan's epsilon fails"
+    )
     return _epsilon_check("epsilon of a row", (hits[0], len(first), hits[1], len(second)), claimed, errors, about)
 
 
