@@ -16,6 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import collect as collect
     from . import experiments as experiments
     from ._audit import Account as Account
     from ._audit import Anonymity as Anonymity
@@ -174,7 +175,7 @@ _HOMES = {
     "verify": "_audit",
 }
 # Public submodules: names that few people need.
-_SUBMODULES = ("experiments",)
+_SUBMODULES = ("collect", "experiments")
 __all__ = ["__version__", *sorted([*_HOMES, *_SUBMODULES])]
 
 

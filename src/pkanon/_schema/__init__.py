@@ -10,7 +10,7 @@ toml.py       schema.toml in and out
 from .attribute import MISSING_LABEL, Attribute, Domain
 from .domain import INT64, Bins, Edge, Listed, Range, Value, value_to_text
 from .schema import Bundle, Schema
-from .toml import parse, read_schema
+from .toml import parse, read_schema, schema_of
 from .unit import Codes, Unit, code_dtype
 
 __all__ = [
@@ -30,5 +30,6 @@ __all__ = [
     "code_dtype",
     "parse",
     "read_schema",
+    "schema_of",
     "value_to_text",
 ]

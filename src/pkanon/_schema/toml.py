@@ -79,6 +79,11 @@ def parse(text: str, source: str = "the schema") -> Schema:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SchemaError(f"{source} is not valid TOML: {error}.") from None
+    return schema_of(data, source)
+
+
+def schema_of(data: Mapping[str, Any], source: str) -> Schema:
+    """The schema in the tables of a TOML file; ``source`` is what errors call it."""
     _known(data, _TOP, source)
     domains = data.get("domains", "confirmed")
     if domains not in ("drafted", "confirmed"):

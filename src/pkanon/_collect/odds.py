@@ -1,0 +1,81 @@
+"""What one answer becomes, in numbers for everybody: of 100 people who say v, how many are sent as v.
+
+Computed from the integers of the plan (docs/why/theory.md 1, 6, 8), exactly, and rounded to whole people only at the
+end. What a person says in other questions does not change the numbers of one question.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from .._blocks import Agreement, Block, Matrix, Retention
+from .._errors import PlanError
+from .._plan import Plan
+from .._schema import Unit
+
+MOST_ROWS = 12
+"""Values of a question of which the whole table is given."""
+
+
+def odds(plan: Plan) -> list[dict[str, Any]]:
+    """The odds of each attribute in the order of the schema, as survey.json holds them.
+
+    ``kept_of_100`` people of 100 are sent with the value they said: those of the value that is kept most often.
+    ``sent_of_100[v][w]`` people of 100 who say v are sent as w, each number rounded by itself; null where there are many
+    values.
+    """
+    return [_odds(plan, attribute.name, attribute.size) for attribute in plan.schema.randomised]
+
+
+def _odds(plan: Plan, name: str, size: int) -> dict[str, Any]:
+    block = next(block for block in plan.blocks if name in block.attributes)
+    unit = next(unit for unit in block.units if name in unit.attributes)
+    stays, shares = _mixture(block, unit, name)
+    if shares is None:
+        assert isinstance(block, Matrix)
+        rows = [[Fraction(count, 2**block.width) for count in row] for row in block.rows]
+        kept = [row[value] for value, row in enumerate(rows)]
+    else:
+        kept = [stays + share for share in set(shares)]
+        few = size <= MOST_ROWS
+        rows = [[share + stays * (v == w) for w, share in enumerate(shares)] for v in range(size)] if few else []
+    return {
+        "attribute": name,
+        "kept_of_100": whole(max(kept)),
+        "sent_of_100": [[whole(share) for share in row] for row in rows] if size <= MOST_ROWS else None,
+    }
+
+
+def _mixture(block: Block, unit: Unit, name: str) -> tuple[Fraction, list[Fraction] | None]:
+    """(stays, shares): a value v is sent as w with ``shares[w]``, plus ``stays`` if v is w; no shares for a matrix."""
+    if isinstance(block, Matrix):
+        if len(unit.attributes) > 1:
+            raise PlanError(f"{unit} is randomised by a matrix; what one answer becomes depends on the others.")
+        return Fraction(0), None
+    values = _counts(unit, name)
+    if isinstance(block, Retention):
+        stays = block.exact_rho
+        return stays, [(1 - stays) * Fraction(count, unit.size) for count in values]
+    assert isinstance(block, Agreement)
+    bit = block.units.index(unit)
+    kept = Fraction(sum(count for mask, count in enumerate(block.sets) if mask >> bit & 1), 2**block.width)
+    # a unit that goes takes each other combination alike: a uniform draw from all, without the share of its own
+    each = (1 - kept) / (unit.size - 1)
+    return kept - each, [each * count for count in values]
+
+
+def _counts(unit: Unit, name: str) -> list[int]:
+    """How many allowed combinations of the unit hold each value."""
+    axis = unit.attributes.index(name)
+    if not unit.forbid:
+        return [unit.size // unit.sizes[axis]] * unit.sizes[axis]
+    others = tuple(other for other in range(len(unit.sizes)) if other != axis)
+    return [int(count) for count in unit.allowed.sum(axis=others)]
+
+
+def whole(share: Fraction) -> int:
+    """People of 100; never nobody and never everybody unless that is exact."""
+    if share in (0, 1):
+        return int(100 * share)
+    return min(99, max(1, round(100 * share)))

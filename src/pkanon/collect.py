@@ -1,0 +1,13 @@
+"""Surveys whose answers are randomised on the device of the person who gives them.
+
+    import pkanon as pk
+
+    survey = pk.collect.new("survey.toml", records=5_000, k=20)
+    survey.save("survey/")
+
+Nobody ever holds the raw answers: not the organiser, not the server.
+"""
+
+from ._collect import Survey, new
+
+__all__ = ["Survey", "new"]
