@@ -205,7 +205,7 @@ def _labels(attribute: Attribute, given: Any, languages: tuple[str, ...], where:
         if value in given:
             labels.append(_text(given[value], languages, languages, f"{where}, labels"))
         elif value:
-            labels.append({language: value for language in languages})
+            labels.append(dict.fromkeys(languages, value))
         else:
             absent = [language for language in languages if language.partition("-")[0] not in NOT_SAID]
             if absent:
