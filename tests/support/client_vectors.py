@@ -302,7 +302,7 @@ def vectors() -> dict[str, Any]:
         listed.append({"name": name, "plan": plan, "cases": cases})
         if "16 bits" not in name:
             continue
-        for number, block, draw, width in draws(made):
+        for number, _block, draw, width in draws(made):
             assert width == 16
             for record in true[:: max(1, len(true) // 6)]:
                 fixed = {f"{n}/{d}/{round}": 2**15 + 321 * n for n, _, d, _ in draws(made) for round in range(2)}

@@ -17,9 +17,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from .. import _files
 from .._errors import InputError, TargetError
@@ -39,7 +39,7 @@ LEAST_STEP = 50
 """Answers between two states of the results, at least; 5 k if that is more."""
 _KEYS = {
     *("format", "title", "intro", "organiser", "contact", "languages", "questions", "bundles", "mode", "strict"),
-    *("issuer", "results_every", "expected", "odds", "k", "plan_digest", "invitation_key"),
+    *("service", "issuer", "results_every", "expected", "odds", "k", "plan_digest", "invitation_key"),
 }
 
 
@@ -155,6 +155,12 @@ class Survey:
         return bool(self.data["strict"])
 
     @property
+    def service(self) -> str | None:
+        """The address at which the survey is served, if it was known when the survey was made."""
+        url: str | None = self.data["service"]
+        return url
+
+    @property
     def issuer(self) -> str | None:
         """Where invitations are redeemed; None is the address of the survey itself."""
         url: str | None = self.data["issuer"]
@@ -198,6 +204,7 @@ def new(
     results_every: int | None = None,
     invitation_key: PublicKey | None = None,
     strict: bool = False,
+    service: str | None = None,
     issuer: str | None = None,
 ) -> Survey:
     """A survey from its file: the questions checked, the plan made, the page put together.
@@ -219,6 +226,8 @@ def new(
         The public key of :func:`new_issuer`, if only invited people may answer.
     strict
         With invitations: the service refuses to redeem them itself.
+    service
+        The address at which the survey will be served; a page that is opened from a file sends its answer there.
     issuer
         With invitations: the address of the issuer, if it is not that of the survey.
 
@@ -250,7 +259,13 @@ def new(
         design=design, workload=workload, weighting=weighting, floor=floor,
     )  # fmt: skip
     return make_survey(
-        words, plan, results_every=results_every, invitation_key=invitation_key, strict=strict, issuer=issuer
+        words,
+        plan,
+        results_every=results_every,
+        invitation_key=invitation_key,
+        strict=strict,
+        service=service,
+        issuer=issuer,
     )
 
 
@@ -261,6 +276,7 @@ def make_survey(
     results_every: int | None = None,
     invitation_key: PublicKey | None = None,
     strict: bool = False,
+    service: str | None = None,
     issuer: str | None = None,
     assemble: Callable[[bytes, bytes], bytes] | None = None,
     module: bytes | None = None,
@@ -290,7 +306,8 @@ def make_survey(
         "bundles": [place for place, unit in enumerate(plan.units) if unit.forbid],
         "mode": "open" if invitation_key is None else "invited",
         "strict": strict,
-        "issuer": None if issuer is None else issuer.rstrip("/"),
+        "service": None if service is None else address(service),
+        "issuer": None if issuer is None else address(issuer),
         "results_every": step,
         "expected": plan.records,
         "odds": odds(plan),
@@ -301,9 +318,9 @@ def make_survey(
     survey_json, plan_json = to_bytes(data), to_bytes(plan.to_json())
     if assemble is None or module is None:
         from .page import assemble_page
+        from .page import module as page_module
 
-        assemble = assemble_page
-        module = resources.files("pkanon._collect.page").joinpath("pkanon.js").read_bytes()
+        assemble, module = assemble_page, page_module()
     files = {
         "plan.json": plan_json,
         "survey.json": survey_json,
@@ -313,6 +330,20 @@ def make_survey(
     hashes = {name: sha256(content) for name, content in files.items()}
     manifest = {"format": MANIFEST_FORMAT, "plan_digest": plan.digest, "files": hashes}
     return Survey({**files, MANIFEST: to_bytes(manifest)})
+
+
+def address(url: str) -> str:
+    """A web address as survey.json holds it; refused: anything that is not http or https, a query and a fragment."""
+    parts = urlsplit(url)
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or parts.query
+        or parts.fragment
+        or "@" in parts.netloc
+    ):
+        raise InputError(f"{url} is not a web address such as https://survey.example.org.")
+    return url.rstrip("/")
 
 
 def least_step(plan: Plan) -> int:
