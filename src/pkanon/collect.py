@@ -5,9 +5,11 @@
     survey = pk.collect.new("survey.toml", records=5_000, k=20)
     survey.save("survey/")
 
+    pk.collect.Client("https://survey.example.org").answer({"smokes": "yes"})
+
 Nobody ever holds the raw answers: not the organiser, not the server.
 """
 
-from ._collect import Survey, new
+from ._collect import Checked, Client, Issuer, Practice, Survey, Token, check, new, new_issuer
 
-__all__ = ["Survey", "new"]
+__all__ = ["Checked", "Client", "Issuer", "Practice", "Survey", "Token", "check", "new", "new_issuer"]

@@ -267,10 +267,10 @@ class Asked(dict[str, int]):
     def __missing__(self, name: str) -> int:
         number, draw, round = map(int, name.split("/"))
         block = self._made.blocks[number]
-        width = block.draws[draw]
+        width: int = block.draws[draw]
         likely = edges(block, draw, width)
         if draw and round < 3 and self._chance.random() < 0.5:
-            word = 2**width - 1 - self._chance.randrange(3)  # rejected unless V - 1 divides 2^width
+            word: int = 2**width - 1 - self._chance.randrange(3)  # rejected unless V - 1 divides 2^width
         else:
             word = self._chance.choice(likely) if self._chance.random() < 0.5 else self._chance.getrandbits(width)
         self[name] = word
@@ -314,9 +314,9 @@ def vectors() -> dict[str, Any]:
                     if not runs or runs[-1][1] != outcome:
                         runs.append((word, outcome))
                 del fixed[vary]
-                words = {key: str(value) for key, value in fixed.items()}
+                listed_words = {key: str(value) for key, value in fixed.items()}
                 exhaustive.append(
-                    {"name": name, "plan": plan, "record": record, "vary": vary, "words": words, "runs": runs}
+                    {"name": name, "plan": plan, "record": record, "vary": vary, "words": listed_words, "runs": runs}
                 )
     return {"format": "pkanon-client-vectors/1", "vectors": listed, "exhaustive": exhaustive}
 

@@ -104,7 +104,7 @@ class Issuer:
         if survey.public_key is None:
             raise InputError("The survey is open to everybody; it has no invitations.")
         self._survey = survey
-        self._size = survey.public_key.size
+        self._size, self._n = survey.public_key.size, survey.public_key.n
         if not self.closed and PrivateKey.read(self.key_file).n != survey.public_key.n:
             raise InputError(f"The key in {folder} belongs to another survey.")
 
@@ -139,7 +139,7 @@ class Issuer:
         if self.closed:
             raise ClaimRefusedError("closed", 410, "Invitations have ended.")
         if len(request) != self._size or not int.from_bytes(request, "big") > 0:
-            raise ClaimRefusedError("malformed", 400, "The blinded request has the wrong length or is empty.")
+            raise ClaimRefusedError("malformed", 400, "The blinded request is no number below the modulus.")
         with self._transaction() as database:
             row = database.execute("SELECT id, used, request FROM invitation WHERE hash = ?", (_hash(code),)).fetchone()
             if row is None:

@@ -114,10 +114,7 @@ def parse_questionnaire(text: str, source: str = "the survey") -> Questionnaire:
     _known(survey, _SURVEY, f"{source}, [survey]")
     languages = _languages(survey.get("languages", ["en"]))
     schema, words = _schema(data, source)
-    if len(languages) == 1:
-        plain = languages
-    else:
-        plain = ()
+    plain = languages if len(languages) == 1 else ()
     title = _text(survey.get("title"), languages, plain, "title")
     intro = None if "intro" not in survey else _text(survey["intro"], languages, plain, "intro", lines=True)
     return Questionnaire(

@@ -35,6 +35,8 @@ MANIFEST_FORMAT = "pkanon-survey-manifest/1"
 MANIFEST = "manifest.json"
 FILES = ("plan.json", "survey.json", "index.html", "pkanon.js")
 """The files of a folder beside its manifest."""
+NEEDED = ("plan.json", "survey.json", MANIFEST)
+"""What a client needs that shows no page."""
 LEAST_STEP = 50
 """Answers between two states of the results, at least; 5 k if that is more."""
 _KEYS = {
@@ -50,7 +52,7 @@ class Survey:
     Parameters
     ----------
     files
-        The bytes of each file, by its name.
+        The bytes of each file, by its name. A client that shows no page may do without the page and its module.
 
     Examples
     --------
@@ -77,21 +79,25 @@ class Survey:
     files: Mapping[str, bytes] = field(repr=False)
 
     def __post_init__(self) -> None:
-        if set(self.files) != {*FILES, MANIFEST}:
+        if not set(NEEDED) <= set(self.files) <= {*FILES, MANIFEST}:
             raise InputError(f"A survey has the files {', '.join(FILES)} and {MANIFEST}, and no others.")
         manifest = _json(self.files[MANIFEST], MANIFEST)
         if manifest.get("format") != MANIFEST_FORMAT:
             raise InputError(
                 f"The survey's manifest is not in the format '{MANIFEST_FORMAT}', which this version reads."
             )
-        hashes = {name: sha256(self.files[name]) for name in FILES}
-        expected = {"format": MANIFEST_FORMAT, "plan_digest": self.plan.digest, "files": hashes}
-        if isinstance(manifest.get("files"), dict):
-            for name, value in hashes.items():
-                if manifest["files"].get(name) != value:
-                    raise InputError(f"{name} differs from the survey's manifest; a survey is never changed.")
-        if manifest != expected:
-            raise InputError("The survey's manifest does not fit its files; a survey is never changed.")
+        hashes = manifest.get("files")
+        if (
+            not isinstance(hashes, dict)
+            or set(hashes) != set(FILES)
+            or set(manifest) != {"format", "plan_digest", "files"}
+        ):
+            raise InputError("The survey's manifest is not in the form that pkanon writes.")
+        for name in FILES:
+            if name in self.files and hashes[name] != sha256(self.files[name]):
+                raise InputError(f"{name} differs from the survey's manifest; a survey is never changed.")
+        if manifest["plan_digest"] != self.plan.digest:
+            raise InputError("The survey's manifest belongs to another plan.")
         if self.data.get("format") != FORMAT or set(self.data) != _KEYS:
             raise InputError(f"survey.json is not in the format '{FORMAT}', which this version reads.")
         if self.data["plan_digest"] != self.plan.digest or self.data["expected"] != self.plan.records:
@@ -114,6 +120,9 @@ class Survey:
 
     def save(self, folder: str | Path) -> None:
         """Write the survey to ``folder``, which must not exist; all of it, or nothing."""
+
+        if len(self.files) <= len(FILES):
+            raise InputError("The survey was read without its page; save it from its folder.")
 
         def fill(path: Path) -> None:
             for name, content in self.files.items():
