@@ -10,6 +10,6 @@
 Nobody ever holds the raw answers: not the organiser, not the server.
 """
 
-from ._collect import Checked, Client, Issuer, Practice, Survey, Token, check, new, new_issuer
+from ._collect import Checked, Claims, Client, Issuer, Practice, Survey, Token, check, new, new_issuer
 
-__all__ = ["Checked", "Client", "Issuer", "Practice", "Survey", "Token", "check", "new", "new_issuer"]
+__all__ = ["Checked", "Claims", "Client", "Issuer", "Practice", "Survey", "Token", "check", "new", "new_issuer"]

@@ -36,6 +36,9 @@ GROUPS = {
         "compose": "k and epsilon of several releases of the same table.",
         "ledger": "What releases of the same people have spent.",
     },
+    "Ask people": {
+        "collect": "Surveys whose answers are randomised on people's own devices.",
+    },
     "Analyse a release": {
         "crosstab": "A corrected cross-tabulation, with errors.",
         "describe": "Means and quantiles of numeric attributes.",

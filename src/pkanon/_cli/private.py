@@ -5,6 +5,8 @@ Everything is imported inside a function, so that ``pkanon --help`` loads neithe
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import pkanon as pk
 
 
@@ -62,3 +64,31 @@ def check_chart_file(path: str) -> None:
     from .._results.charts import check_chart_file
 
     check_chart_file(path)
+
+
+def remove_folder(folder: str) -> None:
+    """Remove a folder that this command made itself."""
+    import shutil
+
+    shutil.rmtree(folder)
+
+
+def listed_words(words: Mapping[str, str]) -> Callable[[int, int, int, int], int]:
+    """Words that were noted down, for a draw that is never sent."""
+    from .._collect import device
+
+    return device.listed_words(words)
+
+
+def save_invitations(codes: Sequence[bytes], url: str, path: str) -> None:
+    """Write links to a file that only its owner reads."""
+    from .._collect import save_invitations
+
+    save_invitations(codes, url, path)
+
+
+def read_invitations(path: str) -> list[bytes]:
+    """The codes of the links in a file."""
+    from .._collect import read_invitations
+
+    return read_invitations(path)

@@ -70,10 +70,13 @@ def check_target(target: Target) -> None:
         )
 
 
-def design_options(workload: str = "2") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def design_options(
+    workload: str = "2", *, public_count: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """--design and its options; the command gets them as ``design`` and ``options``.
 
-    ``workload`` is the workload of an optimal design if none is typed.
+    ``workload`` is the workload of an optimal design if none is typed. Where the record count is public anyway there is
+    no option to hide it.
     """
     declared = (
         click.option("--hide-count", metavar="P", help="Hide the record count too, with a ratio such as 9/10."),
@@ -107,7 +110,7 @@ def design_options(workload: str = "2") -> Callable[[Callable[..., Any]], Callab
             workload: str | None,
             weighting: str | None,
             floor: str | None,
-            hide_count: str | None,
+            hide_count: str | None = None,
             **arguments: Any,
         ) -> Any:
             chosen = design or DEFAULT_DESIGN
@@ -115,7 +118,7 @@ def design_options(workload: str = "2") -> Callable[[Callable[..., Any]], Callab
             return command(design=chosen, options=options, **arguments)
 
         decorated: Callable[..., Any] = with_design
-        for option in declared:
+        for option in declared[1:] if public_count else declared:
             decorated = option(decorated)
         return decorated
 

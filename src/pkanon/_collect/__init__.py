@@ -10,7 +10,7 @@ private_file.py   files that only their owner reads
 from . import device
 from .checking import Checked, check
 from .client import Client, Practice, Token
-from .invitations import Issuer, new_issuer
+from .invitations import Issuer, new_issuer, read_invitations, save_invitations
 from .issuing import Claims
 from .survey import Survey, make_survey, new
 
@@ -27,4 +27,6 @@ __all__ = [
     "make_survey",
     "new",
     "new_issuer",
+    "read_invitations",
+    "save_invitations",
 ]

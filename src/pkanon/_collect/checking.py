@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .survey import FILES, MANIFEST, Survey, sha256
+from .._errors import InputError
+from .survey import FILES, MANIFEST, Survey, listed_hashes, sha256
 from .web import get
 
 
@@ -33,7 +34,7 @@ class Checked:
         return self.served == self.expected
 
 
-def check(url: str, survey: Survey) -> list[Checked]:
+def check(url: str, survey: Survey | None = None, *, digest: str | None = None) -> list[Checked]:
     """Every file of a survey as an ordinary visitor gets it from its address, beside what it should be.
 
     Parameters
@@ -42,19 +43,28 @@ def check(url: str, survey: Survey) -> list[Checked]:
         The address of the survey.
     survey
         The survey, read from its folder.
+    digest
+        The survey digest, for those who have only that: files are then compared with the manifest, and the manifest with
+        the digest.
 
     Examples
     --------
     >>> import pkanon as pk
     >>> try:
-    ...     pk.collect.check("file:///survey", pk.collect.Survey.read("no-such-folder"))
+    ...     pk.collect.check("https://survey.example.org")
     ... except pk.InputError as error:
     ...     print(error)
-    no-such-folder is not the folder of a survey; pkanon collect new makes one.
+    Say what the address should serve: the survey folder, or the survey digest.
     """
+    if survey is None and digest is None:
+        raise InputError("Say what the address should serve: the survey folder, or the survey digest.")
+    if survey is not None and digest is not None and survey.digest != digest.lower():
+        raise InputError("The survey in the folder has another digest.")
     base = url.partition("#")[0].rstrip("/")
-    checked = []
-    for name in (*FILES, MANIFEST):
-        address = f"{base}/{'' if name == 'index.html' else name}"
-        checked.append(Checked(name, address, sha256(get(address)), sha256(survey.files[name])))
-    return checked
+    addresses = {name: f"{base}/{'' if name == 'index.html' else name}" for name in (*FILES, MANIFEST)}
+    served = {name: get(address) for name, address in addresses.items()}
+    if survey is not None:
+        expected = {name: sha256(content) for name, content in survey.files.items()}
+    else:
+        expected = {**listed_hashes(served[MANIFEST]), MANIFEST: str(digest).lower()}
+    return [Checked(name, addresses[name], sha256(served[name]), expected.get(name, "")) for name in addresses]

@@ -174,8 +174,8 @@ class Client:
         token: Token | None = None,
         store: str | Path | None = None,
         patience: float = PATIENCE,
-    ) -> None:
-        """Randomise an answer here and send it until it is acknowledged.
+    ) -> bytes:
+        """Randomise an answer here and send it until it is acknowledged; the bytes that were sent.
 
         ``values`` maps every question to a value of the schema, or to that value in writing; None is no answer, where that
         is allowed. A survey with invitations needs a ``token``, or a ``store`` that holds one. If the store, or this
@@ -198,6 +198,7 @@ class Client:
         _answer(reply, "The answer was not acknowledged")
         self._pending = None
         self._write(store, {"state": "done"})
+        return body
 
     def _ticket(self, token: Token | None) -> dict[str, str]:
         """What makes an answer count once: a key of its own, or a token."""

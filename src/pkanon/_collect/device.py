@@ -89,7 +89,14 @@ def check_record(plan: Plan, record: Sequence[int]) -> list[int]:
     attributes = plan.schema.randomised
     if len(record) != len(attributes):
         raise DataError(f"A record has one code for each of the {len(attributes)} questions.")
+    codes = {}
     for attribute, code in zip(attributes, record):
         if type(code) is not int or not 0 <= code < attribute.size:
             raise DataError(f"The answer to '{attribute.name}' is outside its declared values.")
+        codes[attribute.name] = code
+    for unit in plan.units:
+        if unit.forbid and not unit.allowed[tuple(codes[name] for name in unit.attributes)]:
+            raise DataError(
+                f"The answers to {', '.join(unit.attributes)} cannot all be true: the survey forbids them together."
+            )
     return list(record)

@@ -26,8 +26,8 @@ from pathlib import Path
 from .. import _files
 from .._errors import EnvironmentFailure, InputError, PkanonError
 from .private_file import destroy, write_private
-from .survey import Survey
-from .tokens import PrivateKey, PublicKey, TokenError
+from .survey import Survey, address
+from .tokens import PrivateKey, PublicKey, TokenError, from_text, to_text
 
 CODE_BYTES = 16
 KEY = "key.pem"
@@ -210,3 +210,20 @@ def _connect(path: Path, *, new: bool = False) -> sqlite3.Connection:
 
 def _hash(code: bytes) -> bytes:
     return hashlib.sha256(code).digest()
+
+
+def save_invitations(codes: Sequence[bytes], url: str, path: str | Path) -> None:
+    """Write a CSV file of links, one per invitation, which only its owner may read: each is as good as a person."""
+    links = [f"{address(url)}/#{to_text(code)}" for code in codes]
+    write_private(path, "\n".join(["link", *links, ""]).encode(), replace=False)
+
+
+def read_invitations(path: str | Path) -> list[bytes]:
+    """The codes in a file that :func:`save_invitations` wrote."""
+    try:
+        header, *links = Path(path).read_text(encoding="utf-8").split()
+    except (OSError, ValueError):
+        header, links = "", []
+    if header != "link":
+        raise InputError(f"{path} is not a file of invitations that pkanon collect invite wrote.")
+    return [from_text(link.rpartition("#")[2], CODE_BYTES) for link in links]

@@ -52,9 +52,40 @@ def _sign(request: bytes) -> bytes:
 
 
 class Claims:
-    """An ASGI application that redeems the invitations of one survey; also :meth:`answer` for use inside another one.
+    """An ASGI application that redeems the invitations of one survey, by itself or inside another one.
 
-    ``processes`` sign at the same time; with 0 the server itself does, for tests and small surveys.
+    Parameters
+    ----------
+    issuer
+        The issuer.
+    survey
+        Its survey.
+    processes
+        How many processes sign at the same time; with 0 the server's own does, for tests and small surveys.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pkanon as pk
+    >>> text = '''
+    ... [survey]
+    ... title = "Smoking at work"
+    ... organiser = "Institute of Health"
+    ... contact = "survey@example.org"
+    ... [attributes.smokes]
+    ... values = ["no", "yes"]
+    ... question = "Do you smoke?"
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "survey.toml").write_text(text)
+    ...     key = pk.collect.new_issuer(Path(folder, "survey.issuer"))
+    ...     survey = pk.collect.new(Path(folder, "survey.toml"), records=500, k=20, invitation_key=key)
+    ...     issuer = pk.collect.Issuer(Path(folder, "survey.issuer"), survey)
+    ...     codes = issuer.invite(500)
+    ...     application = pk.collect.Claims(issuer, survey, processes=0)  # for an ASGI server
+    ...     issuer.counts
+    (500, 0)
     """
 
     def __init__(self, issuer: Issuer, survey: Survey, *, processes: int = 1) -> None:
@@ -73,7 +104,7 @@ class Claims:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def answer(self, body: bytes) -> tuple[int, dict[str, Any]]:
-        """The status and the JSON that a claim gets."""
+        """The status and the JSON that a claim gets; ``body`` is the request's."""
         try:
             return 200, {"signature": to_text(await self._claim(body))}
         except ClaimRefusedError as error:

@@ -81,22 +81,11 @@ class Survey:
     def __post_init__(self) -> None:
         if not set(NEEDED) <= set(self.files) <= {*FILES, MANIFEST}:
             raise InputError(f"A survey has the files {', '.join(FILES)} and {MANIFEST}, and no others.")
-        manifest = _json(self.files[MANIFEST], MANIFEST)
-        if manifest.get("format") != MANIFEST_FORMAT:
-            raise InputError(
-                f"The survey's manifest is not in the format '{MANIFEST_FORMAT}', which this version reads."
-            )
-        hashes = manifest.get("files")
-        if (
-            not isinstance(hashes, dict)
-            or set(hashes) != set(FILES)
-            or set(manifest) != {"format", "plan_digest", "files"}
-        ):
-            raise InputError("The survey's manifest is not in the form that pkanon writes.")
+        hashes = listed_hashes(self.files[MANIFEST])
         for name in FILES:
             if name in self.files and hashes[name] != sha256(self.files[name]):
                 raise InputError(f"{name} differs from the survey's manifest; a survey is never changed.")
-        if manifest["plan_digest"] != self.plan.digest:
+        if hashes["plan_digest"] != self.plan.digest:
             raise InputError("The survey's manifest belongs to another plan.")
         if self.data.get("format") != FORMAT or set(self.data) != _KEYS:
             raise InputError(f"survey.json is not in the format '{FORMAT}', which this version reads.")
@@ -339,6 +328,17 @@ def make_survey(
     hashes = {name: sha256(content) for name, content in files.items()}
     manifest = {"format": MANIFEST_FORMAT, "plan_digest": plan.digest, "files": hashes}
     return Survey({**files, MANIFEST: to_bytes(manifest)})
+
+
+def listed_hashes(manifest: bytes) -> dict[str, str]:
+    """What a manifest says: the hash of each file by its name, and the digest of the plan as ``plan_digest``."""
+    data = _json(manifest, MANIFEST)
+    if data.get("format") != MANIFEST_FORMAT:
+        raise InputError(f"The survey's manifest is not in the format '{MANIFEST_FORMAT}', which this version reads.")
+    hashes = data.get("files")
+    if not isinstance(hashes, dict) or set(hashes) != set(FILES) or set(data) != {"format", "plan_digest", "files"}:
+        raise InputError("The survey's manifest is not in the form that pkanon writes.")
+    return {**hashes, "plan_digest": data["plan_digest"]}
 
 
 def address(url: str) -> str:

@@ -1,0 +1,120 @@
+"""pkanon collect answer: randomise an answer on this machine and send it, or practise."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+import pkanon as pk
+
+from .. import private
+from ..options import json_option
+from ..printing import print_json, say
+from ..progress import progress_bar
+
+
+@click.command()
+@click.argument("url")
+@click.option("--set", "given", multiple=True, metavar="QUESTION=VALUE", help="One answer; repeatable.")
+@click.option("--values", type=click.Path(), metavar="FILE", help="All answers, a JSON object; - is standard input.")
+@click.option("--invitation", metavar="CODE", help="The code of an invitation, or its whole link; needs --store.")
+@click.option("--store", type=click.Path(), metavar="FILE", help="Keep the draw here until it is acknowledged.")
+@click.option("--practice", is_flag=True, help="A draw that is never sent; its words are shown.")
+@click.option("--words", type=click.Path(), metavar="FILE", help="With --practice: the words of an earlier draw, JSON.")
+@json_option
+def command(
+    url: str,
+    given: tuple[str, ...],
+    values: str | None,
+    invitation: str | None,
+    store: str | None,
+    practice: bool,
+    words: str | None,
+    as_json: bool,
+) -> None:
+    """Randomise an answer to the survey at URL on this machine, and send it until it is acknowledged.
+
+    True answers do not leave this machine, and no file holds them; but what is typed with --set may stay in the history of
+    the shell, so prefer --values - for your own. With --store the draw is kept until it is acknowledged, so that the same
+    bytes are sent again after a failure, and a second answer is refused.
+
+    \b
+    Examples: pkanon collect answer https://survey.example.org --set smokes=yes --set age=34 --store answer.json
+              pkanon collect answer https://survey.example.org --set smokes=yes --set age=34 --practice
+    """
+    if practice and (invitation is not None or store is not None):
+        raise pk.InputError("A practice draw is never sent: leave out --invitation and --store.")
+    if words is not None and not practice:
+        raise pk.InputError("--words needs --practice: words that somebody knows would reveal an answer that is sent.")
+    if invitation is not None and store is None:
+        raise pk.InputError("An invitation works once: name a file for what is under way with --store.")
+    answers = _answers(given, values)
+    with progress_bar() as progress:
+        progress("reading", 0)
+        client = pk.collect.Client(url)
+        if practice:
+            draw = client.practice(answers) if words is None else client.practice(answers, _words(words))
+        else:
+            progress("sending", 0)
+            if invitation is not None:
+                client.claim(invitation, store=store)
+            sent = client.answer(answers, store=store)
+    if practice:
+        _show(draw, as_json)
+    elif as_json:
+        print_json({"acknowledged": True, "sent": json.loads(sent)})
+    else:
+        say("Acknowledged. What was sent is randomised; --json shows it.")
+
+
+def _show(draw: pk.collect.Practice, as_json: bool) -> None:
+    plain = (str, int, float, type(None))
+    shown = {name: value if isinstance(value, plain) else str(value) for name, value in draw.values.items()}
+    if as_json:
+        print_json({"sent": False, "words": dict(draw.words), "record": list(draw.record), "values": shown})
+        return
+    say("Practice: this draw was not sent, and never can be.")
+    for name, value in shown.items():
+        say(f"  {name}: {'(no answer)' if value is None else value}")
+    say("Words (block/draw/round):")
+    for place, word in draw.words.items():
+        say(f"  {place}: {word}")
+
+
+def _answers(given: tuple[str, ...], values: str | None) -> dict[str, Any]:
+    """The answers that were typed; errors name questions, never what was answered."""
+    answers: dict[str, Any] = {}
+    if values is not None:
+        data = _json(values)
+        answers |= data
+    for text in given:
+        name, found, value = text.partition("=")
+        if not found:
+            raise pk.InputError("--set is written QUESTION=VALUE, such as --set smokes=yes.")
+        if name in answers:
+            raise pk.InputError(f"The question '{name}' is answered twice.")
+        answers[name] = value
+    if not answers:
+        raise pk.InputError("Give an answer to every question with --set QUESTION=VALUE, or all of them with --values.")
+    return answers
+
+
+def _words(path: str) -> Any:
+    return private.listed_words(_json(path))
+
+
+def _json(path: str) -> dict[str, Any]:
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        data = json.loads(text)
+    except OSError as error:
+        raise pk.InputError(f"Cannot read {path}: {error.strerror}.") from None
+    except ValueError:
+        data = None
+    if not isinstance(data, dict):
+        raise pk.InputError(f"{path} is not a JSON object.")
+    return data

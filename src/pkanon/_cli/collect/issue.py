@@ -1,0 +1,47 @@
+"""pkanon collect issue: redeem invitations in a process of its own."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+import pkanon as pk
+
+from .. import private
+from ..printing import say
+
+
+@click.command()
+@click.argument("survey", type=click.Path())
+@click.option("--issuer", required=True, type=click.Path(), help="The issuer's folder, from pkanon collect new.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="The address to listen on.")
+@click.option(
+    "--port", type=int, default=8001, show_default=True, metavar="N", help="The port; 0 for any that is free."
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(min=0, max=64),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that sign, about 100 invitations a second each.",
+)
+def command(survey: str, issuer: str, host: str, port: int, processes: int) -> None:
+    """Redeem the invitations of SURVEY until it is stopped. Nothing is logged per request.
+
+    Best on another machine than the service, run by other people: then nobody sees both who asks and what is answered.
+
+    \b
+    Example: pkanon collect issue survey --issuer survey.issuer --port 8001
+    """
+    read = pk.collect.Survey.read(survey)
+    office = pk.collect.Issuer(issuer, read)
+    if office.closed:
+        raise pk.InputError("Invitations have ended: the private key was destroyed.")
+
+    def ready(url: str) -> None:
+        say(f"Invitations are redeemed at {url}/claim")
+        sys.stdout.flush()
+
+    private.serve(pk.collect.Claims(office, read, processes=processes), host, port, ready)
