@@ -83,7 +83,7 @@ def test_requests_that_are_no_numbers_below_n_are_refused(key, number):
 
 
 def test_every_request_fits_every_token(key, seed):
-    """1,000 claims and 1,000 answers: of each pair there is a factor that leads from the token to the request.
+    """Some claims and answers: of each pair there is a factor that leads from the token to the request.
 
     The issuer knows the requests, the service knows tokens and signatures. For request z and signed encoding m the factor
     is the e-th root of z/m, and it is a number that the device could have drawn with the same probability as any other.
@@ -91,7 +91,7 @@ def test_every_request_fits_every_token(key, seed):
     """
     n, e = key.n, tokens.EXPONENT
     claims, answers = [], []
-    for _ in range(1_000):
+    for _ in range(200):
         token = tokens.new_token()
         salt_and_token = tokens.blind(key.public, token)
         claims.append(int.from_bytes(salt_and_token.request, "big"))
@@ -108,7 +108,7 @@ def test_every_request_fits_every_token(key, seed):
         assert key.root(pow(factor, e, n)) == factor
     # and both sides spread over the same numbers: a request tells nothing by its size
     high = sum(request > n // 2 for request in claims)
-    assert 400 < high < 600
+    assert 60 < high < 140
 
 
 def test_a_key_is_proved_to_hide(key):
