@@ -5,7 +5,7 @@ Everything is imported inside a function, so that ``pkanon --help`` loads neithe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pkanon as pk
 

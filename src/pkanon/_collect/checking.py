@@ -21,6 +21,12 @@ class Checked:
         Where it was read.
     served, expected
         The SHA-256 of the bytes that came, and of those in the folder.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> pk.collect.Checked("index.html", "https://survey.example.org/", served="9f86...", expected="2c26...").same
+    False
     """
 
     name: str

@@ -44,6 +44,12 @@ class Token:
     ----------
     token, signature
         The token, and the issuer's signature of it.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> pk.collect.Token(b"32 random bytes", b"a signature")  # neither is shown: they are as good as the invitation
+    Token()
     """
 
     token: bytes = field(repr=False)
@@ -62,6 +68,13 @@ class Practice:
         The codes that would have been sent.
     values
         The same as the values of the schema; None is a missing value.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> practice = pk.collect.Practice({"0/0/0": "12345"}, (1,), {"smokes": "yes"})
+    >>> practice.values["smokes"]
+    'yes'
     """
 
     words: Mapping[str, str]
@@ -142,13 +155,14 @@ class Client:
             return _token(kept)
         if kept.get("state") in ("drawn", "done"):
             raise RefusedError(f"{store} says that this survey was answered already.")
-        if kept.get("state") != "claiming":
-            tokens.from_text(code.rpartition("#")[2], CODE_BYTES)
+        code = code.rpartition("#")[2]
+        if kept.get("code") != code:
+            tokens.from_text(code, CODE_BYTES)
             token = tokens.new_token()
             blinded = tokens.blind(key, token)
             kept = {
                 "state": "claiming",
-                "code": code.rpartition("#")[2],
+                "code": code,
                 "token": tokens.to_text(token),
                 "inverse": tokens.to_text(blinded.inverse),
                 "blinded": tokens.to_text(blinded.request),

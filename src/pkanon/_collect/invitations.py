@@ -92,9 +92,25 @@ class Issuer:
 
     Examples
     --------
+    >>> import tempfile
+    >>> from pathlib import Path
     >>> import pkanon as pk
-    >>> pk.collect.Issuer.invite.__doc__.splitlines()[0]
-    'Codes for ``people`` more invitations, which are shown just this once.'
+    >>> text = '''
+    ... [survey]
+    ... title = "Smoking at work"
+    ... organiser = "Institute of Health"
+    ... contact = "survey@example.org"
+    ... [attributes.smokes]
+    ... values = ["no", "yes"]
+    ... question = "Do you smoke?"
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "survey.toml").write_text(text)
+    ...     key = pk.collect.new_issuer(Path(folder, "survey.issuer"))
+    ...     survey = pk.collect.new(Path(folder, "survey.toml"), records=500, k=20, invitation_key=key)
+    ...     issuer = pk.collect.Issuer(Path(folder, "survey.issuer"), survey)
+    ...     len(issuer.invite(3)), issuer.counts
+    (3, (3, 0))
     """
 
     def __init__(self, folder: str | Path, survey: Survey) -> None:
@@ -132,13 +148,13 @@ class Issuer:
         return codes
 
     def admit(self, code: bytes, request: bytes) -> None:
-        """Use an invitation for a request: once, or again for the same request; on the disk when this returns.
+        """Use the invitation of ``code`` for a blinded ``request``: once, or again for the same; on the disk on return.
 
         Refused: an unknown code, a code that was used for another request, and everything after the end.
         """
         if self.closed:
             raise ClaimRefusedError("closed", 410, "Invitations have ended.")
-        if len(request) != self._size or not int.from_bytes(request, "big") > 0:
+        if len(request) != self._size or not 0 < int.from_bytes(request, "big") < self._n:
             raise ClaimRefusedError("malformed", 400, "The blinded request is no number below the modulus.")
         with self._transaction() as database:
             row = database.execute("SELECT id, used, request FROM invitation WHERE hash = ?", (_hash(code),)).fetchone()
@@ -151,7 +167,7 @@ class Issuer:
                 database.execute("UPDATE invitation SET used = 1, request = ? WHERE id = ?", (request, place))
 
     def claim(self, code: bytes, request: bytes, sign: Callable[[bytes], bytes] | None = None) -> bytes:
-        """The blind signature for an invitation; ``sign`` is the private key's, unless a pool of processes signs."""
+        """The blind signature of ``request`` for the invitation of ``code``; ``sign`` replaces the private key's own."""
         self.admit(code, request)
         signer = sign or PrivateKey.read(self.key_file).sign_blinded
         try:
@@ -167,7 +183,7 @@ class Issuer:
         return int(made), int(used)
 
     def unused(self, codes: Sequence[bytes]) -> list[bytes]:
-        """Those of some codes that were not used yet: whom to remind. Who used one need not have answered."""
+        """Those of some ``codes`` that were not used yet: whom to remind. Who used one need not have answered."""
         with closing(_connect(self._folder / CODES)) as database:
             fresh = {hash for (hash,) in database.execute("SELECT hash FROM invitation WHERE used = 0")}
         return [code for code in codes if _hash(code) in fresh]

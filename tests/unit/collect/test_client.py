@@ -249,11 +249,12 @@ def test_an_invitation(key, tmp_path, quick):
         place.claim = signing
         with pytest.raises(pk.RefusedError, match="used already"):
             client.claim(first)
+        typo = tmp_path / "typo.json"
         with pytest.raises(pk.RefusedError, match="unknown"):
-            client.claim(tokens.to_text(bytes(16)))
+            client.claim(tokens.to_text(bytes(16)), store=typo)
         with pytest.raises(tokens.TokenError):
             client.claim("not a code")
-        token = client.claim(second)
+        token = client.claim(second, store=typo)  # the right code takes the place of the wrong one
         foreign = tokens.new_token()
         blinded = tokens.blind(key.public, foreign)
         signature = tokens.finalize(key.public, foreign, blinded.inverse, key.sign_blinded(blinded.request))
