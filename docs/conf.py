@@ -30,6 +30,7 @@ NAVIGATION = {
         "custodian/attack",
         "custodian/law",
     ],
+    "Collect": ["collect/start", "collect/invitations"],
     "For analysts": ["analyst/analysing", "analyst/sql", "analyst/correct-it-yourself"],
     "Reference": ["reference/cli", "reference/python", "reference/files", "reference/conversions"],
     "Why it is true": ["why/theory", "why/optimal", "decisions/index"],

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from asked_people import SURVEY
 from keys import write_keys
 
 from pkanon._cli import VERBS
@@ -57,6 +58,7 @@ SHOWN = {
     "verify": (["out"], "tables"),
     "attack": (["people.csv", "out", "--rehearsals", "1"], "rehearsing"),
     "sign": (["out", "--key", "key.pem"], "signing"),
+    "collect": (["new", "survey.toml", "--records", "500", "--k", "5", "-o", "survey"], "planning"),
 }
 NOTHING_TO_WAIT_FOR = {"completion", "ledger"}
 ELSEWHERE = {"demo", "reproduce", "compare"}
@@ -107,6 +109,7 @@ def test_a_pipe_gets_none(tmp_path):
 def test_every_verb_that_may_take_long_shows_its_steps(place):
     assert set(SHOWN) | NOTHING_TO_WAIT_FOR | ELSEWHERE == set(VERBS)
     write_keys(place.folder)
+    place.write("survey.toml", SURVEY)
     commands = [[verb, *arguments] for verb, (arguments, _) in SHOWN.items()]
     _, err = on_a_terminal(VERB.format(commands=commands), place.folder)
     for verb, (_, step) in SHOWN.items():

@@ -4,7 +4,7 @@ python          run; the fences of a page share one namespace and one folder
 console         lines "$ pkanon ..." run; the lines below are their output. ``exit=2``: they must fail like that
 r, r F          run as a script of its own, which is written to the file F if one is named
 output          what the python or r fence above printed
-toml, toml F    a valid schema; it is written to the file F if one is named
+toml, toml F    a valid schema, or with [survey] a valid survey; it is written to the file F if one is named
 json F          a part of the file F, which an earlier fence made
 text            formulas and diagrams: nothing to run
 
@@ -29,6 +29,7 @@ import pytest
 
 import pkanon as pk
 from pkanon._cli import VERBS, run
+from pkanon._collect.questionnaire import read_questionnaire
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -160,12 +161,9 @@ class Runner:
         assert code == 0, f"{fence}: exit code {code}\n{errors}"
 
     def _toml(self, fence):
-        if fence.options:
-            Path(fence.options[0]).write_text(fence.text + "\n", encoding="utf-8")
-            pk.read_schema(fence.options[0])
-        else:
-            Path("fence.toml").write_text(fence.text, encoding="utf-8")
-            pk.read_schema("fence.toml")
+        file = fence.options[0] if fence.options else "fence.toml"
+        Path(file).write_text(fence.text + "\n", encoding="utf-8")
+        (read_questionnaire if "[survey]" in fence.text else pk.read_schema)(file)
 
     def _json(self, fence):
         (file,) = fence.options
@@ -308,6 +306,7 @@ class TestTheRunner:
             "```stata\nlist\n```",
             "```\nplain\n```",
             "```toml\n[attributes.sex]\nvalue = []\n```",
+            "```toml\n[survey]\n[attributes.sex]\nvalues = ['F', 'M']\n```",
         ],
     )
     def test_a_wrong_page_fails(self, text, tmp_path, monkeypatch):

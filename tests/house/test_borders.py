@@ -111,6 +111,10 @@ def test_the_command_line_has_one_private_door():
     """Everything else in it is written with public names, which anybody could have used."""
     texts = {path.name: path.read_text(encoding="utf-8") for path in (SOURCE / "_cli").glob("*.py")}
     assert [name for name, text in texts.items() if PRIVATE.search(text)] == ["private.py"]
+    # one floor down, two dots are still the command line
+    below = [path.read_text(encoding="utf-8") for path in (SOURCE / "_cli").glob("*/*.py")]
+    assert below
+    assert not any(PRIVATE.search(text.replace("from ..", "from .")) for text in below)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from ..progress import progress_bar
 
 @click.command()
 @click.argument("survey", type=click.Path())
-@click.option("--issuer", required=True, type=click.Path(), help="The issuer's folder, from pkanon collect new.")
+@click.option("--issuer", required=True, type=click.Path(), help="The issuer's folder, which pkanon collect new made.")
 @click.option("--people", type=int, metavar="N", help="Make N invitations.")
 @click.option("--url", metavar="URL", help="The address of the survey in the links [default: that of the survey].")
 @click.option("--remind", type=click.Path(), metavar="FILE", help="Those invitations in FILE that are not used yet.")

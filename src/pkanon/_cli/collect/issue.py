@@ -14,7 +14,7 @@ from ..printing import say
 
 @click.command()
 @click.argument("survey", type=click.Path())
-@click.option("--issuer", required=True, type=click.Path(), help="The issuer's folder, from pkanon collect new.")
+@click.option("--issuer", required=True, type=click.Path(), help="The issuer's folder, which pkanon collect new made.")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="The address to listen on.")
 @click.option(
     "--port", type=int, default=8001, show_default=True, metavar="N", help="The port; 0 for any that is free."
