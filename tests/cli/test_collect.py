@@ -142,9 +142,16 @@ def test_invitations(desk, tmp_path):
         desk("answer", place.url, *true, "--invitation", links[0], "--store", "answer.json")
         assert set(json.loads(place.answers[0])) == {"survey", "token", "signature", "record"}
         assert "used already" in desk("answer", place.url, *true, "--invitation", links[0], "--store", "b.json", code=2)
-    assert json.loads(desk(*office, "--json")) == {"written": 0, "invitations": 3, "used": 1, "closed": False}
+        redeem = ("answer", place.url, "--redeem", "--store", "later.json")
+        assert "takes --invitation" in desk(*redeem, code=2)
+        assert "no answers" in desk(*redeem, "--invitation", links[1], *true, code=2)
+        assert desk(*redeem, "--invitation", links[1]).startswith("Redeemed.")
+        assert len(place.answers) == 1
+        desk("answer", place.url, *true, "--store", "later.json")
+        assert len(place.answers) == 2
+    assert json.loads(desk(*office, "--json")) == {"written": 0, "invitations": 3, "used": 2, "closed": False}
     desk(*office, "--remind", "links.csv", "-o", "reminders.csv")
-    assert (tmp_path / "reminders.csv").read_text().split()[1:] == links[1:]
+    assert (tmp_path / "reminders.csv").read_text().split()[1:] == links[2:]
     assert "exclude each other" in desk(*office, "--close", "--people", "3", code=2)
     assert "belong to --people" in desk(*office, "-o", "x.csv", code=2)
     assert "key is destroyed" in desk(*office, "--close")

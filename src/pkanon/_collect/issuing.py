@@ -18,13 +18,16 @@ from multiprocessing import get_context
 from typing import Any
 
 from .. import _files
-from .._errors import PkanonError
+from .._errors import PkanonError, RefusedError
 from .invitations import CODE_BYTES, ClaimRefusedError, Issuer
 from .survey import Survey
 from .tokens import PrivateKey, TokenError, from_text, to_text
 
 LARGEST_BODY = 16_384
 Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
 _HEADERS = [
     (b"content-type", b"application/json"),
     (b"cache-control", b"no-store"),
@@ -103,6 +106,25 @@ class Claims:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
+    def around(self, application: Application) -> Application:
+        """An ASGI ``application`` that also redeems invitations, at its own address; refused where a survey is strict."""
+        if self._survey.strict:
+            raise RefusedError(
+                "The survey is strict: its invitations are redeemed apart from the service, with pkanon collect issue."
+            )
+
+        async def both(scope: Message, receive: Receive, send: Send) -> None:
+            if scope["type"] == "http" and scope["path"] in ("/claim", "/claims"):
+                await self(scope, receive, send)
+                return
+            try:
+                await application(scope, receive, send)
+            finally:
+                if scope["type"] == "lifespan":
+                    self.close()
+
+        return both
+
     async def answer(self, body: bytes) -> tuple[int, dict[str, Any]]:
         """The status and the JSON that a claim gets; ``body`` is the request's."""
         try:
@@ -140,12 +162,7 @@ class Claims:
         except TokenError as error:
             raise ClaimRefusedError("malformed", 400, str(error)) from None
 
-    async def __call__(
-        self,
-        scope: Message,
-        receive: Callable[[], Awaitable[Message]],
-        send: Callable[[Message], Awaitable[None]],
-    ) -> None:
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """One request, as ASGI has it."""
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
@@ -159,7 +176,7 @@ class Claims:
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": content})
 
-    async def _respond(self, scope: Message, receive: Callable[[], Awaitable[Message]]) -> tuple[int, dict[str, Any]]:
+    async def _respond(self, scope: Message, receive: Receive) -> tuple[int, dict[str, Any]]:
         method, path = scope["method"], scope["path"]
         if path == "/claims" and method == "GET":
             made, used = await asyncio.to_thread(lambda: self._issuer.counts)
@@ -184,9 +201,7 @@ class Claims:
             if not message.get("more_body"):
                 return await self.answer(body)
 
-    async def _lifespan(
-        self, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
-    ) -> None:
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":

@@ -200,12 +200,12 @@ class PrivateKey:
 
         d = self._d
         numbers = rsa.RSAPrivateNumbers(
-            self.p, self.q, d, d % (self.p - 1), d % (self.q - 1), pow(self.q, -1, self.p),
+            self.p, self.q, d, d % (self.p - 1), d % (self.q - 1), self._at_p,
             rsa.RSAPublicNumbers(EXPONENT, self.n),
         )  # fmt: skip
         return numbers.private_key().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
-    @property
+    @cached_property
     def n(self) -> int:
         """The modulus."""
         return self.p * self.q
@@ -214,6 +214,11 @@ class PrivateKey:
     def size(self) -> int:
         """The length of a signature and of a blinded request, in bytes."""
         return (self.n.bit_length() + 7) // 8
+
+    @cached_property
+    def _at_p(self) -> int:
+        """The inverse of q modulo p."""
+        return pow(self.q, -1, self.p)
 
     @cached_property
     def _d(self) -> int:
@@ -228,7 +233,7 @@ class PrivateKey:
         """The e-th root, by the Chinese remainder theorem; the time it takes depends on the number."""
         at_p = pow(number, self._d % (self.p - 1), self.p)
         at_q = pow(number, self._d % (self.q - 1), self.q)
-        return at_q + (at_p - at_q) * pow(self.q, -1, self.p) % self.p * self.q
+        return at_q + (at_p - at_q) * self._at_p % self.p * self.q
 
     def sign_blinded(self, blinded: bytes) -> bytes:
         """The blind signature; the same for the same request. Refused: a request that is no number below n."""

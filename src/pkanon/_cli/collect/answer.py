@@ -22,6 +22,7 @@ from ..progress import progress_bar
 @click.option("--set", "given", multiple=True, metavar="QUESTION=VALUE", help="One answer; repeatable.")
 @click.option("--values", type=click.Path(), metavar="FILE", help="All answers, a JSON object; - is standard input.")
 @click.option("--invitation", metavar="CODE", help="The code of an invitation, or its whole link; needs --store.")
+@click.option("--redeem", is_flag=True, help="Redeem the invitation now and answer later, with the same --store.")
 @click.option("--store", type=click.Path(), metavar="FILE", help="Keep the draw here until it is acknowledged.")
 @click.option("--practice", is_flag=True, help="A draw that is never sent; its words are shown.")
 @click.option("--words", type=click.Path(), metavar="FILE", help="With --practice: the words of an earlier draw, JSON.")
@@ -31,6 +32,7 @@ def command(
     given: tuple[str, ...],
     values: str | None,
     invitation: str | None,
+    redeem: bool,
     store: str | None,
     practice: bool,
     words: str | None,
@@ -52,6 +54,9 @@ def command(
         raise pk.InputError("--words needs --practice: words that somebody knows would reveal an answer that is sent.")
     if invitation is not None and store is None:
         raise pk.InputError("An invitation works once: name a file for what is under way with --store.")
+    if redeem:
+        _redeem(url, invitation, store, bool(given or values), as_json)
+        return
     answers = _answers(given, values)
     with progress_bar() as progress:
         progress("reading", 0)
@@ -69,6 +74,21 @@ def command(
         print_json({"acknowledged": True, "sent": json.loads(sent)})
     else:
         say("Acknowledged. What was sent is randomised; --json shows it.")
+
+
+def _redeem(url: str, invitation: str | None, store: str | None, answered: bool, as_json: bool) -> None:
+    """Redeem an invitation and no more, so that nobody can join it with the answer by its time."""
+    if invitation is None or answered:
+        raise pk.InputError(
+            "--redeem takes --invitation and --store, and no answers; answer later, with the same --store."
+        )
+    with progress_bar() as progress:
+        progress("redeeming", 0)
+        pk.collect.Client(url).claim(invitation, store=store)
+    if as_json:
+        print_json({"redeemed": True, "store": store})
+    else:
+        say(f"Redeemed. Answer later, with --store {store} and without the invitation.")
 
 
 def _show(draw: pk.collect.Practice, as_json: bool) -> None:
