@@ -18,7 +18,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from .. import _files
-from .._errors import PkanonError, RefusedError
+from .._errors import PkanonError
 from .invitations import CODE_BYTES, ClaimRefusedError, Issuer
 from .survey import Survey
 from .tokens import PrivateKey, TokenError, from_text, to_text
@@ -27,7 +27,6 @@ LARGEST_BODY = 16_384
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Message, Receive, Send], Awaitable[None]]
 _HEADERS = [
     (b"content-type", b"application/json"),
     (b"cache-control", b"no-store"),
@@ -105,25 +104,6 @@ class Claims:
         """Stop the processes."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def around(self, application: Application) -> Application:
-        """An ASGI ``application`` that also redeems invitations, at its own address; refused where a survey is strict."""
-        if self._survey.strict:
-            raise RefusedError(
-                "The survey is strict: its invitations are redeemed apart from the service, with pkanon collect issue."
-            )
-
-        async def both(scope: Message, receive: Receive, send: Send) -> None:
-            if scope["type"] == "http" and scope["path"] in ("/claim", "/claims"):
-                await self(scope, receive, send)
-                return
-            try:
-                await application(scope, receive, send)
-            finally:
-                if scope["type"] == "lifespan":
-                    self.close()
-
-        return both
 
     async def answer(self, body: bytes) -> tuple[int, dict[str, Any]]:
         """The status and the JSON that a claim gets; ``body`` is the request's."""

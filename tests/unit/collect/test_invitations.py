@@ -223,27 +223,6 @@ def test_pages_elsewhere_may_ask(counter):
     assert headers[b"access-control-allow-headers"] == b"content-type"
 
 
-def test_inside_another_application(counter, tmp_path):
-    _, office, application = counter
-    seen = []
-
-    async def service(scope, receive, send):
-        seen.append(scope["path"])
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b'"service"'})
-
-    both = application.around(service)
-    made, used = office.counts
-    assert asked(both, "GET", "/claims")[2] == {"invitations": made, "used": used}
-    assert asked(both, "GET", "/status")[2] == "service"
-    assert asked(both, "POST", "/claim", b"")[0] == 400
-    assert seen == ["/status"]
-    strict = small_survey(invitation_key=pk.collect.new_issuer(tmp_path / "issuer"), strict=True)
-    apart = pk.collect.Claims(pk.collect.Issuer(tmp_path / "issuer", strict), strict, processes=0)
-    with pytest.raises(pk.RefusedError, match="apart from the service"):
-        apart.around(service)
-
-
 def test_processes_sign(tmp_path):
     survey = small_survey(invitation_key=pk.collect.new_issuer(tmp_path / "issuer"))
     office = pk.collect.Issuer(tmp_path / "issuer", survey)
