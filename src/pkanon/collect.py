@@ -4,12 +4,40 @@
 
     survey = pk.collect.new("survey.toml", records=5_000, k=20)
     survey.save("survey/")
+    application = pk.collect.app(survey, "sqlite:///answers.db")  # for an ASGI server
+    pk.collect.release(survey, "sqlite:///answers.db", "out/")  # when it is closed
 
     pk.collect.Client("https://survey.example.org").answer({"smokes": "yes"})
 
 Nobody ever holds the raw answers: not the organiser, not the server.
 """
 
-from ._collect import Checked, Claims, Client, Issuer, Practice, Survey, Token, check, new, new_issuer
+from ._collect import (
+    Checked,
+    Claims,
+    Client,
+    Issuer,
+    Practice,
+    Survey,
+    Token,
+    app,
+    check,
+    new,
+    new_issuer,
+    release,
+)
 
-__all__ = ["Checked", "Claims", "Client", "Issuer", "Practice", "Survey", "Token", "check", "new", "new_issuer"]
+__all__ = [
+    "Checked",
+    "Claims",
+    "Client",
+    "Issuer",
+    "Practice",
+    "Survey",
+    "Token",
+    "app",
+    "check",
+    "new",
+    "new_issuer",
+    "release",
+]

@@ -6,6 +6,7 @@ Everything is imported inside a function, so that ``pkanon --help`` loads neithe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pkanon as pk
 
@@ -92,3 +93,52 @@ def read_invitations(path: str) -> list[bytes]:
     from .._collect import read_invitations
 
     return read_invitations(path)
+
+
+def serve(app: Any, host: str, port: int, ready: Callable[[str], None]) -> None:
+    """Run the service of a survey until the process is asked to end."""
+    from .._collect import serve
+
+    serve(app, host, port, ready=ready)
+
+
+def remote_status(url: str) -> dict[str, Any]:
+    """How the survey at an address stands."""
+    from .._collect import remote_status
+
+    return remote_status(url)
+
+
+def stored_status(survey: pk.collect.Survey, database: str, accept: Sequence[str]) -> dict[str, Any]:
+    """How a survey stands whose service does not run."""
+    from .._collect import stored_status
+
+    return stored_status(survey, database, accept=accept)
+
+
+def set_remote_state(url: str, state: str, token: str) -> dict[str, Any]:
+    """Open, pause or close the survey at an address."""
+    from .._collect import set_remote_state
+
+    return set_remote_state(url, state, token)
+
+
+def set_stored_state(survey: pk.collect.Survey, database: str, state: str, accept: Sequence[str]) -> dict[str, Any]:
+    """Open, pause or close a survey whose service does not run."""
+    from .._collect import set_stored_state
+
+    return set_stored_state(survey, database, state, accept=accept)
+
+
+def read_token(path: str) -> str:
+    """The admin token in a file."""
+    from .._collect import read_token
+
+    return read_token(path)
+
+
+def new_token() -> str:
+    """A new admin token."""
+    from .._collect import new_token
+
+    return new_token()

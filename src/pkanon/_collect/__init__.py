@@ -5,13 +5,23 @@ survey.py         the survey folder: public, hashed, never changed;  checking.py
 device.py         one record, randomised where it is given;  client.py  a client for apps;  web.py  its requests
 tokens.py         blind signatures;  invitations.py  the issuer;  issuing.py  the issuer on the web
 private_file.py   files that only their owner reads
+
+answer.py   one answer as it arrives: checked;  commit.py  shuffled batches, acknowledged when stored;  store/  where they are kept
+service.py  the ASGI application;  serving.py  running it;  openapi.py  its document;  limits.py, admin.py  who may ask
+tally.py    what is shown while it runs;  standing.py  k so far, and what forged answers can do
+closing.py  from answers to a release folder;  remote.py  a running service, asked from outside
 """
 
 from . import device
+from .admin import new_token, read_token
 from .checking import Checked, check
 from .client import Client, Practice, Token
+from .closing import release, set_stored_state, stored_status
 from .invitations import Issuer, new_issuer, read_invitations, save_invitations
 from .issuing import Claims
+from .questionnaire import read_questionnaire
+from .remote import remote_status, set_remote_state
+from .serving import app, make_server, serve
 from .survey import Survey, make_survey, new
 
 __all__ = [
@@ -22,11 +32,22 @@ __all__ = [
     "Practice",
     "Survey",
     "Token",
+    "app",
     "check",
     "device",
+    "make_server",
     "make_survey",
     "new",
     "new_issuer",
+    "new_token",
     "read_invitations",
+    "read_questionnaire",
+    "read_token",
+    "release",
+    "remote_status",
     "save_invitations",
+    "serve",
+    "set_remote_state",
+    "set_stored_state",
+    "stored_status",
 ]

@@ -8,7 +8,7 @@ promises.py every sentence of what is promised, assumed, outside and void;  expl
 notebook.py  pieces of HTML for notebooks
 transitions.py  what happens to one answer;  by_hand.py  one column corrected by hand
 breach.py   how far a belief about a person can move, by two older measures
-composition.py  several releases of one table
+composition.py  several releases of one table;  collection.py  how rows came in that devices have randomised
 """
 
 from . import notebook
@@ -16,6 +16,7 @@ from .asked import Asked, Tables
 from .breach import Breach
 from .by_hand import ByHand, by_hand
 from .central import Central, central_epsilon, checked_delta, default_delta
+from .collection import LINKABLE, OPEN_LINK, UNLINKABLE, Collection
 from .composition import Composition, compose
 from .numbers import Number, exact
 from .plan import FORMAT as PLAN_FORMAT
@@ -41,12 +42,16 @@ from .transitions import Channel, Mixture, channels
 __all__ = [
     "LARGEST_RECORDS",
     "LEVELS",
+    "LINKABLE",
+    "OPEN_LINK",
     "PLAN_FORMAT",
+    "UNLINKABLE",
     "Asked",
     "Breach",
     "ByHand",
     "Central",
     "Channel",
+    "Collection",
     "Composition",
     "CountNoise",
     "Mixture",

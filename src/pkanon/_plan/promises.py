@@ -15,6 +15,7 @@ from .central import Central
 from .privacy import round_down, round_up
 
 if TYPE_CHECKING:
+    from .collection import Collection
     from .plan import Plan
 
 
@@ -72,14 +73,16 @@ def promises(plan: Plan, records: int | None = None, central: Central | None = N
     return sentences
 
 
-def assumptions(plan: Plan, rows: int) -> list[str]:
-    """What the promise for ``rows`` released rows rests on and the files cannot show, a sentence or two each."""
-    ratio = Context(prec=3, rounding=ROUND_DOWN).divide(
-        Decimal(plan.anonymity_ratio.numerator), Decimal(plan.anonymity_ratio.denominator)
-    )
+def assumptions(plan: Plan, rows: int, collection: Collection | None = None) -> list[str]:
+    """What the promise for ``rows`` released rows rests on and the files cannot show, a sentence or two each.
+
+    ``collection`` says how the rows were collected, if every person's device has randomised them.
+    """
+    if collection is not None:
+        return _assumptions_of_devices(plan, rows, collection)
     return [
         "The adversary may know everything about the people and how they were randomised, but not which released row is "
-        f"whose. To somebody who knows which rows belong to c other people, k is 1 + ({max(rows - 1, 0):,} - c) x {str(ratio).lower()}.",
+        f"whose. To somebody who knows which rows belong to c other people, k is {_k_if_known(plan, rows)}.",
         "Nobody has kept the rows in their old order, or any note of which released row was whose.",
         *_one_row_per_person(plan),
         _public_domain(plan),
@@ -87,6 +90,45 @@ def assumptions(plan: Plan, rows: int) -> list[str]:
         "guess it or break the cipher (AES-256); whoever had it could undo the randomisation.",
         "The program that ran was the one named here, unchanged, on a machine that nobody listened to.",
     ]
+
+
+def _assumptions_of_devices(plan: Plan, rows: int, collection: Collection) -> list[str]:
+    return [
+        "Every row was randomised on a device of the person it is about, by the published plan, with randomness of that device "
+        "that nobody else knew; nobody held the true answers. epsilon of a row needs nothing else.",
+        "The adversary may know everything about the people and how they were randomised, but not which released row is whose. "
+        "A row that the adversary knows to be somebody's, or has sent, hides nobody else: with c such rows, k for everybody else "
+        f"is {_k_if_known(plan, rows)}, and central epsilon is that of {rows:,} - c rows.",
+        "Nobody has noted when or from where a row arrived: no service, proxy, provider, log or backup. Whoever saw a row arrive "
+        "knows whose it is, so that for that person k is 1; epsilon still holds.",
+        _how_invited(collection),
+        "Nobody looked at a draw and then drew again or withheld it.",
+        _public_domain(plan),
+        "The rows were put in a random order by a key of 256 bits from the operating system, used once and kept by nobody.",
+        "The programs that ran on the devices and on the service were unchanged, on machines that nobody listened to.",
+    ]
+
+
+def _how_invited(collection: Collection) -> str:
+    if not collection.invited:
+        return (
+            "Each person has sent one answer. The link was open, so nothing enforced it: a person with g rows has g times "
+            "epsilon and no k, and rows sent in bad faith hide nobody."
+        )
+    link = (
+        "Whoever ran the service could link an answer to its invitation, by the times or addresses of the two requests."
+        if collection.linkable
+        else "The tokens were signed blindly: not even both together can link an answer to its invitation, given that claims and "
+        "answers were apart in time or place."
+    )
+    return f"Each person had one invitation, and an invitation was good for one answer. {link}"
+
+
+def _k_if_known(plan: Plan, rows: int) -> str:
+    ratio = Context(prec=3, rounding=ROUND_DOWN).divide(
+        Decimal(plan.anonymity_ratio.numerator), Decimal(plan.anonymity_ratio.denominator)
+    )
+    return f"1 + ({max(rows - 1, 0):,} - c) x {str(ratio).lower()}"
 
 
 def _one_row_per_person(plan: Plan) -> list[str]:
@@ -111,8 +153,8 @@ def _public_domain(plan: Plan) -> str:
     return f"The declared values of every column were public knowledge and not read off the private table. {confirmed}"
 
 
-def outside(plan: Plan, rows: int, *, claims: bool) -> list[str]:
-    """What the promise for ``rows`` released rows does not cover, a sentence or two each.
+def outside(plan: Plan, rows: int, collection: Collection | None = None, *, claims: bool) -> list[str]:
+    """What the promise for ``rows`` released rows does not cover, a sentence or two each; ``collection`` as above.
 
     Where nothing is claimed (``claims``), there is no k to speak of.
     """
@@ -120,8 +162,15 @@ def outside(plan: Plan, rows: int, *, claims: bool) -> list[str]:
         "Other releases of the same people: every further release adds its epsilon.",
         "What is true of groups: statistics that hold for many people are meant to be learned, also where they let one guess "
         "about somebody. People who are alike, such as relatives, are such a group.",
-        "The private table itself, and the messages and refusals of the program that read it: they are confidential.",
+        "The private table itself, and the messages and refusals of the program that read it: they are confidential."
+        if collection is None
+        else "That a person took part, and what people said outside of their answers.",
     ]
+    if collection is not None and collection.batch is not None:
+        sentences.append(
+            f"Other batches of the same survey: this is batch {collection.batch}, no row is in two batches, and k is for the rows "
+            "of this one."
+        )
     if rows < plan.records and plan.count_noise is None and claims:
         sentences.append(
             f"The plan was made for {plan.records:,} rows and fewer were released. k above is for the rows released. The paper "

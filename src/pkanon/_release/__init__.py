@@ -1,6 +1,7 @@
 """The pipeline from a table to a release, and the release itself.
 
 pipeline.py     encode, randomise, shuffle: a table and a plan in, a release out
+collected.py    rows that devices have randomised: shuffle and certify
 released.py     the Release, and the questions an analyst can ask it
 certificate.py  the claims of a release;  certificate.schema.json  the form of its file
 folder.py       the release on disk;  names.py  the names of its files;  readme.py  its README.txt
@@ -8,6 +9,7 @@ signature.py    who vouches for it
 """
 
 from .certificate import FORMAT as CERTIFICATE_FORMAT
+from .collected import collected
 from .certificate import SENTENCES, Certificate, central_of, data_digest
 from .folder import CERTIFICATE_KEY, HASHED, PLAN_KEY, carries_plan, datapackage, file_hash
 from .names import CERTIFICATE, FORMATS, PACKAGE, PLAN, README, REPORT, SIGNATURE
@@ -34,6 +36,7 @@ __all__ = [
     "carries_plan",
     "central_of",
     "check",
+    "collected",
     "data_digest",
     "datapackage",
     "file_hash",

@@ -20,6 +20,7 @@ from .._errors import PlanError, TargetError
 from .._plan import (
     Asked,
     Central,
+    Collection,
     Plan,
     assumptions,
     central_epsilon,
@@ -80,6 +81,8 @@ class Certificate:
         When and with what the release was made.
     without_passed
         What holds for somebody who ignores the passed columns, where those are the only reason in ``void``.
+    collection
+        How the rows came in, if the people's own devices have randomised them; None for a custodian's table.
 
     Examples
     --------
@@ -112,6 +115,7 @@ class Certificate:
     date: str
     software: str
     without_passed: Mapping[str, str] = field(default_factory=dict)
+    collection: Collection | None = None
 
     @property
     def claims(self) -> bool:
@@ -120,12 +124,19 @@ class Certificate:
 
     @classmethod
     def of(
-        cls, plan: Plan, rows: int, data_digest: str, central: Central | str | None, *, private: bool
+        cls,
+        plan: Plan,
+        rows: int,
+        data_digest: str,
+        central: Central | str | None,
+        *,
+        private: bool,
+        collection: Collection | None = None,
     ) -> Certificate:
         """The certificate of ``rows`` rows released with ``plan``; ``private`` as the randomness says.
 
         ``data_digest`` is the digest of the rows. ``central`` is what :func:`central_of` gives; it is left out if nothing is
-        claimed.
+        claimed. ``collection`` says how rows came in that devices have randomised.
         """
         void = void_reasons(plan)
         if not private:
@@ -155,12 +166,13 @@ class Certificate:
             confirmed_by=plan.schema.confirmed_by,
             row_is=plan.schema.row_is,
             statement=tuple(statement),
-            assumptions=() if void else tuple(assumptions(plan, rows)),
+            assumptions=() if void else tuple(assumptions(plan, rows, collection)),
             void=tuple(void),
-            outside=tuple(outside(plan, rows, claims=not void)),
+            outside=tuple(outside(plan, rows, collection, claims=not void)),
             date=datetime.now(UTC).date().isoformat(),
             software=f"pkanon {__version__}",
             without_passed=_numbers(plan, rows) if only_passed else {},
+            collection=collection,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -174,6 +186,7 @@ class Certificate:
             "asked": self.asked.to_json(),
             "claims": self._claims(),
             "confirmed": {"by": self.confirmed_by, "row": self.row_is},
+            "collection": None if self.collection is None else self.collection.to_json(),
             "statement": list(self.statement),
             "assumptions": list(self.assumptions),
             "void": list(self.void),
@@ -216,8 +229,9 @@ class Certificate:
             else:
                 rows, digest = data["rows"]["released"], data["digests"]["data"]
                 central = _stated_central(data["claims"], plan, rows)
+                collection = Collection.from_json(data["collection"])
                 for private in (True, False):
-                    supported = cls.of(plan, rows, digest, central, private=private)
+                    supported = cls.of(plan, rows, digest, central, private=private, collection=collection)
                     if _checkable(supported.to_json()) == _checkable(data):
                         return replace(supported, date=str(data["date"]), software=str(data["software"]))
                 problem = "claims something else than its plan supports"

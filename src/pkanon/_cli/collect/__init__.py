@@ -1,6 +1,6 @@
 """pkanon collect: surveys whose answers are randomised on the device of the person who gives them.
 
-One subcommand, one file, imported when it is used. Beside them: stands.py, how a survey stands, for people to read.
+One subcommand, one file, imported when it is used. Beside them: places.py, which survey is meant.
 """
 
 from __future__ import annotations

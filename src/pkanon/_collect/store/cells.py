@@ -39,7 +39,9 @@ class Layout:
 
     def __post_init__(self) -> None:
         if self.record_bytes > LARGEST_RECORD:
-            raise InputError(f"A record of this survey takes {self.record_bytes:,} bytes; the limit is {LARGEST_RECORD:,}.")
+            raise InputError(
+                f"A record of this survey takes {self.record_bytes:,} bytes; the limit is {LARGEST_RECORD:,}."
+            )
 
     @classmethod
     def of(cls, plan: Plan) -> Layout:

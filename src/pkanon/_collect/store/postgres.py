@@ -32,7 +32,9 @@ PATIENCE = 5.0
 class PostgresStore:
     """Answers in a table of a PostgreSQL database. See :class:`Store`."""
 
-    def __init__(self, address: str, layout: Layout, digest: str, *, create: bool = True, accept: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, address: str, layout: Layout, digest: str, *, create: bool = True, accept: tuple[str, ...] = ()
+    ) -> None:
         try:
             import psycopg
         except ImportError:
@@ -75,7 +77,9 @@ class PostgresStore:
     def _check_settings(self) -> tuple[str, ...]:
         """Refuse what would write down the order or the times of answers; the rest is said."""
         connection = self._connection
-        betrayals = dict(betraying_settings(lambda name: str(_value(connection, "SELECT current_setting(%s, true)", name))))
+        betrayals = dict(
+            betraying_settings(lambda name: str(_value(connection, "SELECT current_setting(%s, true)", name)))
+        )
         with suppress(self._psycopg.Error):
             if _value(connection, "SELECT count(*) FROM pg_stat_replication") or _value(
                 connection, "SELECT count(*) FROM pg_replication_slots"
@@ -83,7 +87,9 @@ class PostgresStore:
                 betrayals["replication"] = "another server gets a copy of every batch as it arrives"
         connection.commit()
         if unknown := sorted(set(self._accept) - set(betrayals)):
-            raise InputError(f"Nothing is to be accepted about '{unknown[0]}' on this server; leave out --accept {unknown[0]}.")
+            raise InputError(
+                f"Nothing is to be accepted about '{unknown[0]}' on this server; leave out --accept {unknown[0]}."
+            )
         if refused := [name for name in betrayals if name not in self._accept]:
             raise RefusedError(
                 f"The PostgreSQL setting {refused[0]} would give away the order or the times of answers: {betrayals[refused[0]]}. "
@@ -105,7 +111,9 @@ class PostgresStore:
                 self._run(f"INSERT INTO {self._name}_meta VALUES (%s, %s, %s, %s, %s, %s)", *values)
             format, survey = self._row(f"SELECT format, survey FROM {self._name}_meta")
             if format != FORMAT or survey != self._digest:
-                raise InputError("The database holds answers to another survey under the same name; use another database.")
+                raise InputError(
+                    "The database holds answers to another survey under the same name; use another database."
+                )
 
     def contents(self) -> Contents:
         with self._failing(), self._connection.transaction():
@@ -114,7 +122,9 @@ class PostgresStore:
             )
             cells = self._cells()
         known = {} if _is_final(state) else {cell[:KEY_BYTES]: cell[HEAD_BYTES:] for cell in cells}
-        return Contents(known=known, count=len(cells) + released, state=state, batches=batches, snapshot=bytes(snapshot))
+        return Contents(
+            known=known, count=len(cells) + released, state=state, batches=batches, snapshot=bytes(snapshot)
+        )
 
     def add(self, batch: Sequence[tuple[bytes, bytes]], snapshot: bytes | None = None) -> None:
         cells = [self._layout.cell(key, record) for key, record in batch]
@@ -180,14 +190,14 @@ class PostgresStore:
             self._connection.close()
 
     def _cells(self) -> list[bytes]:
-        cursor = self._connection.execute(f"SELECT cell FROM {self._name}", binary=True)  # type: ignore[arg-type]
+        cursor = self._connection.execute(f"SELECT cell FROM {self._name}", binary=True)
         return [bytes(cell) for (cell,) in cursor]
 
     def _run(self, command: str, *values: object) -> None:
-        self._connection.execute(command, values or None)  # type: ignore[arg-type]
+        self._connection.execute(command, values or None)
 
     def _row(self, command: str) -> tuple[Any, ...]:
-        row = self._connection.execute(command).fetchone()  # type: ignore[arg-type]
+        row = self._connection.execute(command).fetchone()
         assert row is not None
         return tuple(row)
 
@@ -217,7 +227,7 @@ _SETTINGS: dict[str, tuple[tuple[str, ...], str]] = {
 def betraying_settings(setting: Any) -> Iterator[tuple[str, str]]:
     """The settings of a server that would give answers away, and why; ``setting`` gives the value of a name."""
     for name, (harmless, reason) in _SETTINGS.items():
-        if (value := setting(name)) not in (*harmless, "None", ""):
+        if setting(name) not in (*harmless, "None", ""):
             yield name, reason
     loaded = f"{setting('shared_preload_libraries')},{setting('session_preload_libraries')},{setting('local_preload_libraries')}"
     for library in _LIBRARIES:
@@ -230,7 +240,5 @@ def _is_final(state: str) -> bool:
 
 
 def _value(connection: psycopg.Connection[Any], command: str, *values: object) -> Any:
-    row = connection.execute(command, values or None).fetchone()  # type: ignore[arg-type]
+    row = connection.execute(command, values or None).fetchone()
     return None if row is None else row[0]
-
-

@@ -63,7 +63,9 @@ class SqliteStore:
                 connection.close()
                 raise
         except sqlite3.DatabaseError:
-            raise EnvironmentFailure(f"{self._path} cannot be used: it is no SQLite database, or the disk failed.") from None
+            raise EnvironmentFailure(
+                f"{self._path} cannot be used: it is no SQLite database, or the disk failed."
+            ) from None
 
     def _prepared(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
@@ -75,7 +77,9 @@ class SqliteStore:
         if meta.get("format") != FORMAT:
             raise InputError(f"{self._path} does not hold the answers of a survey; choose another file.")
         if meta["survey"] != self._digest:
-            raise InputError(f"{self._path} holds the answers to another survey; every survey has a database of its own.")
+            raise InputError(
+                f"{self._path} holds the answers to another survey; every survey has a database of its own."
+            )
         if _is_final(meta["state"].strip()) and connection.execute("PRAGMA freelist_count").fetchone()[0]:
             return self._renewed(connection)  # the close was interrupted after the answers had moved
         if not _is_final(meta["state"].strip()):
@@ -298,7 +302,9 @@ def _lock(path: Path) -> IO[bytes]:
 def _check_library() -> None:
     if sqlite3.sqlite_version_info < OLDEST:
         needed = ".".join(map(str, OLDEST))
-        raise EnvironmentFailure(f"SQLite {needed} or newer is needed; this is {sqlite3.sqlite_version}. Or use PostgreSQL.")
+        raise EnvironmentFailure(
+            f"SQLite {needed} or newer is needed; this is {sqlite3.sqlite_version}. Or use PostgreSQL."
+        )
     if not overwrites_in_place():
         raise EnvironmentFailure(
             f"SQLite {sqlite3.sqlite_version} does not overwrite rows in place as it is built here, so the file would keep the "
@@ -329,4 +335,3 @@ def without_counters(image: bytes) -> bytes:
     for place in _HEADER_COUNTERS:
         cleared[place] = bytes(4)
     return bytes(cleared)
-

@@ -1,0 +1,25 @@
+"""pkanon collect close."""
+
+from __future__ import annotations
+
+import click
+
+from .places import place_options, print_status, set_state, token_option
+
+
+@click.command()
+@place_options
+@token_option
+def command(
+    place: str, database: str | None, accept: tuple[str, ...], as_json: bool, admin_token_file: str | None
+) -> None:
+    """End a survey for ever.
+
+    Submission keys are erased and the answers are stored anew in a random order; then the survey can be released.
+    It cannot be opened again.
+
+    \b
+    Examples: pkanon collect close https://survey.example.org --admin-token-file admin.token
+              pkanon collect close survey --database sqlite:///answers.db
+    """
+    print_status(set_state(place, "closed", database, admin_token_file, accept), as_json)

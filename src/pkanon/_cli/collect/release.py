@@ -1,0 +1,61 @@
+"""pkanon collect release."""
+
+from __future__ import annotations
+
+import click
+
+import pkanon as pk
+
+from ..options import json_option, output_option
+from ..printing import print_json, say
+from ..progress import progress_bar
+from .places import accept_option, database_option
+
+
+@click.command()
+@click.argument("survey", type=click.Path())
+@database_option(required=True)
+@output_option("the release to this folder")
+@click.option("--batch", is_flag=True, help="Release the answers so far of a stopped survey, which goes on afterwards.")
+@click.option(
+    "--allow-fewer", is_flag=True, help="Accept fewer answers than were expected; k is then lower than promised."
+)
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["parquet", "csv", "both"]),
+    default="parquet",
+    show_default=True,
+    help="How the rows are written.",
+)
+@accept_option
+@json_option
+def command(
+    survey: str,
+    database: str,
+    output: str | None,
+    batch: bool,
+    allow_fewer: bool,
+    file_format: str,
+    accept: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Turn the answers to a closed survey into an ordinary release folder, once.
+
+    \b
+    Example: pkanon collect release survey --database sqlite:///answers.db -o out
+    """
+    if output is None:
+        raise pk.InputError("Name the folder to write with -o.")
+    with progress_bar() as progress:
+        progress("reading", 0)
+        release = pk.collect.release(
+            pk.collect.Survey.read(survey), database, output,
+            batch=batch, allow_fewer=allow_fewer, accept=accept, format=file_format, progress=progress,
+        )  # fmt: skip
+    if as_json:
+        print_json({"folder": output, "certificate": release.certificate.to_json()})
+        return
+    say(f"Released {release.rows:,} answers to {output}.")
+    for line in str(release.certificate).splitlines():
+        say(f"  {line}")

@@ -1,0 +1,187 @@
+"""Group commit: answers are stored in shuffled batches, and acknowledged when they are on the disk.
+
+An answer waits until a batch is full or a moment has passed. The batch is shuffled, stored in one transaction in a
+thread of its own, and then acknowledged in that shuffled order. A batch ends at every multiple of B answers, so that the
+counts which results are made of are those of just that many answers.
+
+Every answer has a submission key, and a dictionary of all keys is kept in memory: the same key and record again is
+acknowledged without being stored again, the same key with another record is a conflict. If the database fails, whoever waits
+is told to try again, and the dictionary is read anew from the database before anything else is stored: a batch whose
+fate was unknown is then there or not, and a client that tries again is counted once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
+
+from .store import Contents, Layout, Store, StoreFailure
+from .tally import Tally
+
+BATCH = 64
+PATIENCE = 0.02
+"""Seconds that the first answer of a batch waits for others."""
+MOST_WAITING = 2_048
+"""Answers that wait at one time; more are told to come back."""
+RECONNECT = 0.5
+"""Seconds between attempts to reach a database that failed."""
+
+_random = secrets.SystemRandom()
+Result = TypeVar("Result")
+
+
+class Outcome(Enum):
+    """What became of an answer."""
+
+    STORED = "stored"
+    CONFLICT = "conflict"
+    BUSY = "busy"
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    record: bytes
+    future: asyncio.Future[Outcome]
+
+
+class GroupCommit:
+    """Stores answers of one survey; made and used in one event loop."""
+
+    def __init__(
+        self, store: Store, layout: Layout, *, every: int, batch: int = BATCH, patience: float = PATIENCE
+    ) -> None:
+        self._store, self._layout, self._every = store, layout, every
+        self._batch, self._patience = batch, patience
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="pkanon-store")
+        self._waiting: dict[bytes, _Waiting] = {}  # in the order of arrival, until their batch is drawn up
+        self._storing: dict[bytes, _Waiting] = {}
+        self._arrived, self._full = asyncio.Event(), asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._ready = True
+        self._load(store.contents())
+
+    def _load(self, contents: Contents) -> None:
+        self._known = contents.known
+        self.state, self.batches, self.accepted = contents.state, contents.batches, contents.count
+        self._tally = Tally(self._layout, contents.known.values(), contents.snapshot)
+
+    @property
+    def snapshot(self) -> bytes:
+        """The counts as of the last multiple of B answers."""
+        return self._tally.snapshot
+
+    def start(self) -> None:
+        """Begin to store what arrives."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def put(self, key: bytes, record: bytes) -> Outcome:
+        """Store an answer, and return when its fate is known."""
+        known = self._known.get(key)
+        if known is not None:
+            return Outcome.STORED if known == record else Outcome.CONFLICT
+        waiting = self._waiting.get(key) or self._storing.get(key)
+        if waiting is not None:
+            return await asyncio.shield(waiting.future) if waiting.record == record else Outcome.CONFLICT
+        if not self._ready or len(self._waiting) >= MOST_WAITING:
+            return Outcome.BUSY
+        future = asyncio.get_running_loop().create_future()
+        self._waiting[key] = _Waiting(record, future)
+        self._arrived.set()
+        if len(self._waiting) >= self._batch:
+            self._full.set()
+        return await asyncio.shield(future)
+
+    async def set_state(self, state: str) -> None:
+        """Open or pause the survey, or close it for ever; what has arrived before is stored first."""
+        self.state = state
+        await self._drained()
+        if state == "closed":
+            await self._in_thread(self._store.finish)
+            await self._in_thread(self._store.close)  # so that it can be released while visitors are told
+            self._known = {}
+        else:
+            await self._in_thread(lambda: self._store.set_state(state))
+
+    async def stop(self) -> None:
+        """Store what has arrived, and let go of the database."""
+        await self._drained()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self._in_thread(self._store.close)
+        self._thread.shutdown()
+
+    async def _drained(self) -> None:
+        futures = [waiting.future for waiting in (*self._waiting.values(), *self._storing.values())]
+        if futures:
+            await asyncio.wait(futures)
+
+    async def _run(self) -> None:
+        while True:
+            await self._arrived.wait()
+            if len(self._waiting) < self._batch:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._full.wait(), self._patience)
+            await self._store_batch(self._next_batch())
+
+    def _next_batch(self) -> dict[bytes, _Waiting]:
+        size = min(self._batch, len(self._waiting), self._every - self._tally.answers % self._every)
+        keys = list(self._waiting)[:size]
+        self._storing = {key: self._waiting.pop(key) for key in _random.sample(keys, size)}
+        self._full.clear()
+        if not self._waiting:
+            self._arrived.clear()
+        elif len(self._waiting) >= self._batch:
+            self._full.set()
+        return self._storing
+
+    async def _store_batch(self, batch: dict[bytes, _Waiting]) -> None:
+        rows = [(key, waiting.record) for key, waiting in batch.items()]
+        before = self._tally.answers
+        self._tally.add([record for _, record in rows])
+        snapshot = self._tally.now() if self._tally.answers % self._every == 0 else None
+        try:
+            await self._in_thread(lambda: self._store.add(rows, snapshot))
+        except Exception:  # whatever it is, nobody may wait for ever
+            await self._recover()
+            return
+        self._known.update(rows)
+        self.accepted += self._tally.answers - before
+        if snapshot is not None:
+            self._tally.snapshot = snapshot
+        self._storing = {}
+        for waiting in batch.values():
+            waiting.future.set_result(Outcome.STORED)
+        if snapshot is not None:
+            try:
+                await self._in_thread(self._store.rewrite)
+            except StoreFailure:
+                await self._recover()
+
+    async def _recover(self) -> None:
+        """Send everybody away, and begin anew with what the database holds."""
+        self._ready = False
+        waiting = [*self._storing.values(), *self._waiting.values()]
+        self._storing, self._waiting = {}, {}
+        self._arrived.clear()
+        self._full.clear()
+        for each in waiting:
+            each.future.set_result(Outcome.BUSY)
+        while True:
+            try:
+                await self._in_thread(self._store.reopen)
+                contents = await self._in_thread(self._store.contents)
+                break
+            except StoreFailure:
+                await asyncio.sleep(RECONNECT)
+        self._load(contents)
+        self._ready = True
+
+    async def _in_thread(self, action: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, action)
