@@ -64,6 +64,7 @@ class GroupCommit:
         self._arrived, self._full = asyncio.Event(), asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._ready = True
+        self._since = 0.0  # when the first of those who wait has come
         self._load(store.contents())
 
     def _load(self, contents: Contents) -> None:
@@ -91,6 +92,8 @@ class GroupCommit:
         if not self._ready or len(self._waiting) >= MOST_WAITING:
             return Outcome.BUSY
         future = asyncio.get_running_loop().create_future()
+        if not self._waiting:
+            self._since = asyncio.get_running_loop().time()
         self._waiting[key] = _Waiting(record, future)
         self._arrived.set()
         if len(self._waiting) >= self._batch:
@@ -125,9 +128,10 @@ class GroupCommit:
     async def _run(self) -> None:
         while True:
             await self._arrived.wait()
-            if len(self._waiting) < self._batch:
+            left = self._since + self._patience - asyncio.get_running_loop().time()
+            if len(self._waiting) < self._batch and left > 0:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._full.wait(), self._patience)
+                    await asyncio.wait_for(self._full.wait(), left)
             await self._store_batch(self._next_batch())
 
     def _next_batch(self) -> dict[bytes, _Waiting]:
