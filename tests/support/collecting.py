@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import pkanon as pk
-from pkanon._collect import make_survey, read_questionnaire
+from pkanon._collect import make_server, make_survey, read_questionnaire
 from pkanon._collect.store import Layout, Store, open_store
 
 SURVEY = """\
@@ -107,6 +107,7 @@ class Client:
     """A connection to a service, kept open."""
 
     def __init__(self, port: int) -> None:
+        self.port = port
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
     def ask(
@@ -129,15 +130,10 @@ class Client:
 @contextmanager
 def running(survey: pk.collect.Survey, database: str, **options: Any) -> Iterator[Client]:
     """A service in a thread of this process."""
-    import uvicorn
-
     options = {"admin_token": TOKEN, "per_minute": None} | options
     app = pk.collect.app(survey, database, **options)
     listener = socket.create_server(("127.0.0.1", 0), backlog=256)
-    config = uvicorn.Config(
-        app, access_log=False, log_config=None, lifespan="on", ws="none", timeout_graceful_shutdown=2
-    )
-    server = uvicorn.Server(config)
+    server = make_server(app)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
     thread.start()
     while not server.started:

@@ -53,7 +53,9 @@ class Cluster:
         self.data = folder / "data"
         if self._user is not None:
             os.chown(folder, self._user.pw_uid, self._user.pw_gid)
-        self._run("initdb", "-D", str(self.data), "-U", "survey", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-locale")
+        self._run(
+            "initdb", "-D", str(self.data), "-U", "survey", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-locale"
+        )
         settings = {
             "listen_addresses": "''",
             "unix_socket_directories": f"'{folder}'",
@@ -79,11 +81,17 @@ class Cluster:
 
     def _run(self, program: str, *arguments: str) -> None:
         user = self._user
+        as_user = {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         done = subprocess.run(
-            [str(self._bin / program), *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder,
-            user=None if user is None else user.pw_uid, group=None if user is None else user.pw_gid, extra_groups=None if user is None else [],
-            env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"}, check=False,
-        )  # fmt: skip
+            [str(self._bin / program), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=self.folder,
+            env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"},
+            check=False,
+            **as_user,  # type: ignore[call-overload]
+        )
         if done.returncode:
             raise RuntimeError(f"{program} failed: {done.stdout}")
 

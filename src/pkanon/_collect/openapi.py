@@ -114,7 +114,7 @@ def _status() -> dict[str, Any]:
         "k_if_known": {
             "description": "[c, k]: k for the answers so far if the adversary knows or controls c of them.",
             "type": "array",
-            "items": {"type": "array", "prefixItems": [count, text], "items": False, "minItems": 2},
+            "items": {"type": "array", "items": {"type": ["integer", "string"]}, "minItems": 2, "maxItems": 2},
         },
         "forged_row": {
             "description": "By how much one forged row moves the estimated count of a value, at most; by attribute.",

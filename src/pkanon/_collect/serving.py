@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from .._errors import EnvironmentFailure, InputError, missing_package
@@ -70,14 +73,12 @@ def app(
         raise
 
 
-def serve(app: Any, host: str, port: int, *, ready: Callable[[str], None] = lambda url: None) -> None:
-    """Run an application until the process is asked to end; ``ready`` gets the address once it listens."""
+def make_server(app: Any) -> Any:
+    """A uvicorn server for an application: one process, one worker, nothing logged per request."""
     try:
         import uvicorn
     except ImportError:
         raise missing_package("The service needs the packages starlette and uvicorn", "collect") from None
-    listener = _listen(host, port)
-    quiet_logging()
     config = uvicorn.Config(
         app,
         access_log=False,  # a line per request would be a time stamp for every answer
@@ -90,11 +91,31 @@ def serve(app: Any, host: str, port: int, *, ready: Callable[[str], None] = lamb
         ws="none",
         h11_max_incomplete_event_size=65_536,
     )
-    with listener:
+    return uvicorn.Server(config)
+
+
+def serve(app: Any, host: str, port: int, *, ready: Callable[[str], None] = lambda url: None) -> None:
+    """Run an application until the process is asked to end; ``ready`` gets the address once it listens."""
+    server = make_server(app)
+    quiet_logging()
+    with _listen(host, port) as listener, _ending_well():
         name, bound = listener.getsockname()[:2]
-        shown = f"[{name}]" if ":" in name else name
-        ready(f"http://{shown}:{bound}")
-        uvicorn.Server(config).run(sockets=[listener])
+        ready(f"http://{f'[{name}]' if ':' in name else name}:{bound}")
+        server.run(sockets=[listener])
+
+
+@contextmanager
+def _ending_well() -> Iterator[None]:
+    """The server stores what has arrived and ends when it is asked to; then it sends the signal once more, which is enough."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def quiet_logging() -> None:
