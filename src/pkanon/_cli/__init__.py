@@ -46,9 +46,6 @@ GROUPS = {
         "association": "Test whether two attributes are related, and how strongly.",
         "correlations": "Correlations of all pairs of attributes.",
     },
-    "Ask people": {
-        "collect": "Surveys that are randomised on people's own devices.",
-    },
     "Prove and hand over": {
         "report": "Write a report on a release, for people.",
         "sign": "Sign a release folder.",

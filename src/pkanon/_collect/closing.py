@@ -75,10 +75,25 @@ def release(
 
     Examples
     --------
+    >>> import tempfile
+    >>> from pathlib import Path
     >>> import pkanon as pk
-    >>> survey = pk.collect.Survey.read("survey")  # doctest: +SKIP
-    >>> pk.collect.release(survey, "sqlite:///answers.db", "out")  # doctest: +SKIP
-    <Release of 5,210 rows of 2 attributes: k = 20.8, epsilon = 2.7846>
+    >>> text = '''
+    ... [survey]
+    ... title = "Smoking at work"
+    ... organiser = "Institute of Health"
+    ... contact = "survey@example.org"
+    ... [attributes.smokes]
+    ... values = ["no", "yes"]
+    ... question = "Do you smoke?"
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "survey.toml").write_text(text)
+    ...     survey = pk.collect.new(Path(folder, "survey.toml"), records=500, k=20)
+    ...     pk.collect.release(survey, "sqlite:///no-such-folder/answers.db", Path(folder, "out"))
+    Traceback (most recent call last):
+        ...
+    pkanon._errors.InputError: The folder of no-such-folder/answers.db does not exist; create it first.
     """
     check_free(folder)
     with opened(survey, database, accept=accept) as store:

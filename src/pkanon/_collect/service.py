@@ -30,6 +30,7 @@ from .._errors import InputError
 from .admin import AdminToken
 from .answer import MOST_BYTES, Reader, Refusal, read_object
 from .commit import GroupCommit, Outcome
+from .issuing import Claims
 from .limits import RateLimit
 from .openapi import document
 from .standing import forged_row_moves, standing
@@ -86,7 +87,9 @@ class Service:
         admin: AdminToken | None = None,
         per_minute: int | None = PER_MINUTE,
         behind_proxy: bool = False,
+        claims: Claims | None = None,
     ) -> None:
+        self._claims = claims
         self._survey, self._plan, self._store = survey, survey.plan, store
         self._admin, self._behind_proxy = admin, behind_proxy
         key = survey.public_key if survey.mode == "invited" else None
@@ -109,6 +112,8 @@ class Service:
             yield
         finally:
             await self._commit.stop()
+            if self._claims is not None:
+                self._claims.close()
 
     def routes(self) -> list[Route]:
         """All routes."""
@@ -122,6 +127,8 @@ class Service:
         ]
         if self._admin is not None:
             routes.append(Route("/admin/state", self._guarded(self.set_state), methods=["POST"]))
+        if self._claims is not None:
+            routes += [Route(path, self._claims) for path in ("/claim", "/claims")]
         return routes
 
     async def answers(self, request: Request) -> Response:

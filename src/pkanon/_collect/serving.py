@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .._errors import EnvironmentFailure, InputError, missing_package
+from .._errors import EnvironmentFailure, InputError, RefusedError, missing_package
 from .admin import AdminToken
+from .invitations import Issuer
+from .issuing import Claims
 from .store import open_store
 from .survey import Survey
 
@@ -25,6 +27,7 @@ def app(
     behind_proxy: bool = False,
     per_minute: int | None = 120,
     accept: Sequence[str] = (),
+    issuer: Issuer | None = None,
     warn: Callable[[str], None] = lambda line: None,
 ) -> Any:
     """The ASGI application of a survey, for any server with one process and one worker.
@@ -43,19 +46,42 @@ def app(
         Answers a minute from one address; None for no limit.
     accept
         PostgreSQL settings that give the order or the times of answers away, and are meant.
+    issuer
+        Redeem invitations here too; refused in a strict survey, where that must happen elsewhere.
     warn
         Called with what the operator should know about the database, a sentence at a time.
 
     Examples
     --------
+    >>> import tempfile
+    >>> from pathlib import Path
     >>> import pkanon as pk
-    >>> survey = pk.collect.Survey.read("survey")  # doctest: +SKIP
-    >>> application = pk.collect.app(survey, "sqlite:///answers.db")  # doctest: +SKIP
+    >>> text = '''
+    ... [survey]
+    ... title = "Smoking at work"
+    ... organiser = "Institute of Health"
+    ... contact = "survey@example.org"
+    ... [attributes.smokes]
+    ... values = ["no", "yes"]
+    ... question = "Do you smoke?"
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "survey.toml").write_text(text)
+    ...     survey = pk.collect.new(Path(folder, "survey.toml"), records=500, k=20)
+    >>> pk.collect.app(survey, "answers.db")
+    Traceback (most recent call last):
+        ...
+    pkanon._errors.InputError: The database is named like sqlite:///answers.db, or postgresql://user@host/name; there is no other kind.
     """
     try:
         from .service import application
     except ImportError:
         raise missing_package("The service needs the packages starlette and uvicorn", "collect") from None
+    if issuer is not None and survey.strict:
+        raise RefusedError(
+            "The survey is strict: invitations are redeemed by other people or at another time, with pkanon collect issue; leave "
+            "out the issuer."
+        )
     store = open_store(database, survey.plan, survey.digest, expected=survey.expected, accept=accept)
     for warning in store.warnings:
         warn(warning)
@@ -67,6 +93,7 @@ def app(
             per_minute=per_minute or None,
             behind_proxy=behind_proxy,
             hsts=behind_proxy,
+            claims=None if issuer is None else Claims(issuer, survey),
         )
     except BaseException:
         store.close()

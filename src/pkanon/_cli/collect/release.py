@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 import pkanon as pk
@@ -49,13 +51,19 @@ def command(
         raise pk.InputError("Name the folder to write with -o.")
     with progress_bar() as progress:
         progress("reading", 0)
+        read = pk.collect.Survey.read(survey)
         release = pk.collect.release(
-            pk.collect.Survey.read(survey), database, output,
+            read, database, output,
             batch=batch, allow_fewer=allow_fewer, accept=accept, format=file_format, progress=progress,
+        )  # fmt: skip
+        pk.report(
+            output, Path(output, "report.html"),
+            title=next(iter(read.data["title"].values())), organisation=read.data["organiser"], contact=read.data["contact"],
+            progress=progress,
         )  # fmt: skip
     if as_json:
         print_json({"folder": output, "certificate": release.certificate.to_json()})
         return
-    say(f"Released {release.rows:,} answers to {output}.")
+    say(f"Released {release.rows:,} answers to {output}, with a report for people: report.html.")
     for line in str(release.certificate).splitlines():
         say(f"  {line}")

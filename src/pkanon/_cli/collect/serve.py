@@ -35,6 +35,9 @@ from .places import accept_option, database_option
     metavar="N",
     help="Answers a minute from one address; 0 for no limit.",
 )
+@click.option(
+    "--issuer", type=click.Path(), metavar="FOLDER", help="Redeem invitations here too; not in a strict survey."
+)
 @accept_option
 def command(
     survey: str,
@@ -44,6 +47,7 @@ def command(
     behind_proxy: bool,
     admin_token_file: str | None,
     per_minute: int,
+    issuer: str | None,
     accept: tuple[str, ...],
 ) -> None:
     """Serve the page of a survey and take answers, until it is stopped. Nothing is logged per request.
@@ -58,8 +62,9 @@ def command(
     if token is None and sys.stdout.isatty():
         token = shown = private.new_token()
     app = pk.collect.app(
-        read, database, admin_token=token, behind_proxy=behind_proxy, per_minute=per_minute, accept=accept, warn=note
-    )
+        read, database, admin_token=token, behind_proxy=behind_proxy, per_minute=per_minute, accept=accept,
+        issuer=None if issuer is None else pk.collect.Issuer(issuer, read), warn=note,
+    )  # fmt: skip
 
     def ready(url: str) -> None:
         say(f"The survey is at {url}")
