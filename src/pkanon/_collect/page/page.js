@@ -1,0 +1,955 @@
+import { systemWords, readPlan, codeOf, randomise, isPossible, chances, oddsFactor, blindToken, finalize, digest, toHex, toBase64, fromBase64, randomBytes, submission, newKey, post, get } from "./pkanon.js";
+
+/*
+ * The page: explain, ask, then draw + save + send in one action.
+ *
+ * What a person really answers is in `answers`, in memory, and nowhere else: no name, no address bar, no storage. It is
+ * emptied by the draw, and when the page is left. The browser's storage has one entry for each survey:
+ *   {claim}                 an invitation that is being redeemed
+ *   {token, signature}      an invitation that was redeemed
+ *   {record, ...proof}      a randomised record that the service has not acknowledged yet
+ *   {done} or {closed}      nothing else
+ */
+
+// ---------------------------------------------------------------- words
+
+/** What the page itself says. To add a language, add a table with the same keys. */
+const WORDS = {
+  en: {
+    languages: "Language",
+    by: "A survey by {organiser}",
+    contact: "Questions? {contact}",
+    learn: "What can others learn about you?",
+    learnLead: "Nobody, not even we, can tell which row of the data is yours with better odds than 1 in {k}.",
+    learnWhen: "This holds once {n} people have answered, as long as nobody notes which answers arrive when.",
+    who: "Who",
+    what: "What they can learn",
+    us: "The people running the survey",
+    usLearn: "What your device sends, and some of that is replaced at random. It can be a hint. It is never proof of what you said.",
+    thief: "Somebody who steals the data",
+    thiefLearn: "The same rows and no more. Names, addresses and times are not stored.",
+    watcher: "Somebody who watches your connection",
+    watcherLearn: "That you took part. Even somebody who could read the message would see answers after the replacement only.",
+    finder: "Somebody who uses your device later",
+    finderLearn: "That you took part. What you answered is not kept on the device.",
+    court: "A court",
+    courtLearn: "The same rows. What you really said is stored nowhere, so nobody can hand it over.",
+    inviter: "Whoever invited you",
+    inviterLearn: "That you opened the invitation. It cannot be matched with your answers, except by guessing from the times.",
+    open: "What is not protected",
+    openLearn: "That you took part. And whoever receives your answers first could note the time, and so know which row is yours. Then only the random replacement protects you.",
+    how: "How it works",
+    howLead: "Your device sometimes replaces an answer at random before sending it. “{value}” in the data does not mean that the person said “{value}”.",
+    example: "An example: of 100 people who answer “{said}” to “{question}”, about {count} are sent as “{sent}”.",
+    exampleMany: "An example: of 100 people who answer “{said}” to “{question}”, about {kept} are sent as “{said}” and about {count} as something else.",
+    exampleNumber: "An example: of 100 people who answer “{question}”, about {kept} are sent with the answer they gave and about {count} with another one.",
+    truth: "Please answer truthfully: the statistics correct for the replacements.",
+    odds: "The numbers for every question",
+    oddsKept: "Of 100 people, sent as they answered",
+    oddsOther: "Sent with another answer",
+    question: "Question",
+    range: "{low} to {high}",
+    part: "Taking part",
+    consent: "I have read this and want to take part.",
+    consentMissed: "Tick the box if you want to take part.",
+    start: "Start",
+    experts: "For experts: numbers, and how to check this page",
+    factor: "Whatever is sent changes the odds between any two sets of answers by a factor of {factor} at most (epsilon {epsilon}).",
+    pageHash: "SHA-256 of this page",
+    surveyHash: "Survey digest",
+    planHash: "Plan digest",
+    check: "Compare these with what the organiser published. “pkanon collect check” does it for you.",
+    files: "The published files: {plan} and {survey}.",
+    practice: "Test the dice",
+    questions: "Questions",
+    choose: "Choose an answer.",
+    pick: "Please choose",
+    whole: "Enter a whole number from {low} to {high}.",
+    number: "Enter a number.",
+    together: "This does not go together with your other answers.",
+    notSaid: "I prefer not to say",
+    wrong: "Please check your answers",
+    sendNote: "When you press the button, your device draws, saves and sends in one step. After that nothing can be changed.",
+    send: "Send my answers",
+    sending: "Sending",
+    sendingNow: "Your answers have been randomised and are being sent.",
+    apart: "To keep your invitation and your answers apart, this page waits a moment before it sends: 20 seconds at most. Please keep it open.",
+    saved: "Not sent yet",
+    savedOffline: "The survey cannot be reached at the moment. What will be sent is saved on this device. It is sent as soon as there is a connection. You can also close this page and open it again later.",
+    savedBusy: "The survey takes no answers at the moment. What will be sent is saved on this device. This page tries again by itself. You can also close it and open it again later.",
+    again: "Try again now",
+    done: "Thank you",
+    doneNow: "Your answers have arrived. You can close this page.",
+    doneBefore: "This device has already sent answers to this survey. There is nothing more to do.",
+    sent: "See what was sent",
+    sentNote: "These are the exact bytes that left your device. Some answers in them can differ from yours: that is the protection. They are shown once and are gone when you leave this page.",
+    sentValue: "Was sent as",
+    closed: "This survey is closed",
+    closedNote: "It takes no more answers.",
+    closedLost: "It closed before your answers arrived. They are erased from this device.",
+    paused: "The survey takes no answers at the moment. You can answer now; the page sends your answers when it is possible again.",
+    offline: "The survey cannot be reached at the moment. You can answer now; the page sends your answers when there is a connection.",
+    failed: "Your answers could not be sent",
+    failedFor: "The survey did not accept them ({code}). Nothing can be mended here; please tell the organiser.",
+    other: "This page does not belong to this survey",
+    otherNote: "The service answers for another version. Open the survey again with the link that you were given. Nothing has been sent.",
+    noStorage: "This browser does not let the page save anything",
+    noStorageNote: "The randomised answers must be saved before they are sent. Otherwise reloading would draw again. Allow this page to store data, or open it in another browser or in a window that is not private. Nothing has been sent.",
+    insecure: "This address is not secure",
+    insecureNote: "Browsers offer what this page needs only at addresses that begin with https. Ask the organiser for such a link. Nothing has been sent.",
+    invitation: "You need an invitation",
+    invitationNote: "Open this page with the whole link from your invitation. Nothing has been sent.",
+    used: "This invitation has been used",
+    usedNote: "It can be used once, on the device that opened it first. Nothing has been sent from here.",
+    unknown: "This invitation is not valid",
+    unknownNote: "Check that you opened the whole link. If you did, please tell the organiser. Nothing has been sent.",
+    redeeming: "Checking your invitation",
+    redeemingNote: "One moment.",
+    redeemLater: "The invitation cannot be checked at the moment. This page tries again by itself.",
+    code: "Your answers as a code",
+    codeNote: "This page was opened from a file, and the survey cannot be reached from here. Copy the whole code and give it to the organiser. It holds your randomised answers only. This device will not draw again.",
+    codeField: "Code",
+    copy: "Copy the code",
+    copied: "Copied.",
+    practiceNote: "A test. Nothing on this page is ever sent or saved.",
+    practiceLead: "Answer as you like. The draw is made by the same code and with the same numbers as a real one, and you see the random words behind it.",
+    drawOne: "Draw once",
+    drawMany: "Draw 1,000 times",
+    drawn: "One draw",
+    drawnNote: "Whoever puts these words and answers into “pkanon collect answer --words” gets the same result.",
+    answered: "Answered",
+    becomes: "Drawn",
+    words: "Random words: block/draw/round, and the number",
+    many: "1,000 draws",
+    manyNote: "What the plan says is computed from the plan alone. Of 100 numbers, about 95 fall into the usual range.",
+    value: "Answer",
+    planned: "Plan says",
+    usual: "Usual range",
+    counted: "Drawn",
+    anotherValue: "Any other answer",
+    back: "End the test and forget these answers",
+  },
+  de: {
+    languages: "Sprache",
+    by: "Eine Umfrage von {organiser}",
+    contact: "Fragen? {contact}",
+    learn: "Was können andere über Sie erfahren?",
+    learnLead: "Wer in den Daten nach Ihrer Zeile sucht, liegt höchstens in 1 von {k} Fällen richtig. Das gilt auch für uns.",
+    learnWhen: "Das gilt, sobald {n} Personen geantwortet haben und solange niemand festhält, welche Antworten wann eintreffen.",
+    who: "Wer",
+    what: "Was diese Person erfahren kann",
+    us: "Wer die Umfrage durchführt",
+    usLearn: "Nur was Ihr Gerät sendet, und davon ist manches zufällig ersetzt. Das kann ein Hinweis sein. Ein Beweis dafür, was Sie gesagt haben, ist es nie.",
+    thief: "Wer die Daten stiehlt",
+    thiefLearn: "Dieselben Zeilen und nicht mehr. Namen, Adressen und Uhrzeiten werden nicht gespeichert.",
+    watcher: "Wer Ihre Verbindung beobachtet",
+    watcherLearn: "Dass Sie teilgenommen haben. Selbst wer die Nachricht lesen könnte, sähe die Antworten erst nach dem Ersetzen.",
+    finder: "Wer später Ihr Gerät benutzt",
+    finderLearn: "Dass Sie teilgenommen haben. Was Sie geantwortet haben, bleibt nicht auf dem Gerät.",
+    court: "Ein Gericht",
+    courtLearn: "Dieselben Zeilen. Was Sie wirklich gesagt haben, ist nirgends gespeichert; niemand kann es herausgeben.",
+    inviter: "Wer Sie eingeladen hat",
+    inviterLearn: "Dass Sie die Einladung geöffnet haben. Sie lässt sich Ihren Antworten nicht zuordnen; man könnte nur aus den Uhrzeiten raten.",
+    open: "Was nicht geschützt ist",
+    openLearn: "Dass Sie teilgenommen haben. Außerdem könnte, wer Ihre Antworten zuerst empfängt, die Uhrzeit festhalten und so Ihre Zeile kennen. Dann schützt Sie nur noch das zufällige Ersetzen.",
+    how: "So funktioniert es",
+    howLead: "Ihr Gerät ersetzt manchmal eine Antwort durch eine zufällige, bevor es sie sendet. Steht in den Daten „{value}“, heißt das nicht, dass die Person „{value}“ gesagt hat.",
+    example: "Ein Beispiel: Von 100 Personen, die auf „{question}“ mit „{said}“ antworten, wird bei etwa {count} „{sent}“ gesendet.",
+    exampleMany: "Ein Beispiel: Von 100 Personen, die auf „{question}“ mit „{said}“ antworten, wird bei etwa {kept} „{said}“ gesendet und bei etwa {count} etwas anderes.",
+    exampleNumber: "Ein Beispiel: Von 100 Personen, die auf „{question}“ antworten, wird bei etwa {kept} die gegebene Antwort gesendet und bei etwa {count} eine andere.",
+    truth: "Bitte antworten Sie ehrlich: Die Statistik rechnet die Ersetzungen wieder heraus.",
+    odds: "Die Zahlen zu jeder Frage",
+    oddsKept: "Von 100 Personen so gesendet, wie sie geantwortet haben",
+    oddsOther: "Mit einer anderen Antwort gesendet",
+    question: "Frage",
+    range: "{low} bis {high}",
+    part: "Teilnehmen",
+    consent: "Ich habe das gelesen und möchte teilnehmen.",
+    consentMissed: "Setzen Sie das Häkchen, wenn Sie teilnehmen möchten.",
+    start: "Beginnen",
+    experts: "Für Fachleute: Zahlen, und wie sich diese Seite prüfen lässt",
+    factor: "Was auch gesendet wird: Das Chancenverhältnis zwischen zwei beliebigen Antwortbögen ändert sich dadurch höchstens um den Faktor {factor} (Epsilon {epsilon}).",
+    pageHash: "SHA-256 dieser Seite",
+    surveyHash: "Prüfsumme der Umfrage",
+    planHash: "Prüfsumme des Plans",
+    check: "Vergleichen Sie diese Werte mit denen, die der Veranstalter veröffentlicht hat. „pkanon collect check“ erledigt das für Sie.",
+    files: "Die veröffentlichten Dateien: {plan} und {survey}.",
+    practice: "Die Würfel testen",
+    questions: "Fragen",
+    choose: "Wählen Sie eine Antwort.",
+    pick: "Bitte wählen",
+    whole: "Geben Sie eine ganze Zahl von {low} bis {high} ein.",
+    number: "Geben Sie eine Zahl ein.",
+    together: "Das passt nicht zu Ihren anderen Antworten.",
+    notSaid: "Möchte ich nicht sagen",
+    wrong: "Bitte prüfen Sie Ihre Antworten",
+    sendNote: "Sobald Sie auf die Schaltfläche drücken, würfelt, speichert und sendet Ihr Gerät in einem Schritt. Danach lässt sich nichts mehr ändern.",
+    send: "Antworten senden",
+    sending: "Wird gesendet",
+    sendingNow: "Ihre Antworten sind zufällig verändert und werden gerade gesendet.",
+    apart: "Damit sich Einladung und Antworten nicht verbinden lassen, wartet diese Seite kurz, bevor sie sendet: höchstens 20 Sekunden. Bitte lassen Sie sie so lange offen.",
+    saved: "Noch nicht gesendet",
+    savedOffline: "Die Umfrage ist gerade nicht erreichbar. Was gesendet wird, ist auf diesem Gerät gespeichert und geht hinaus, sobald es eine Verbindung gibt. Sie können die Seite auch schließen und später wieder öffnen.",
+    savedBusy: "Die Umfrage nimmt gerade keine Antworten an. Was gesendet wird, ist auf diesem Gerät gespeichert. Die Seite versucht es von selbst wieder. Sie können sie auch schließen und später wieder öffnen.",
+    again: "Jetzt noch einmal versuchen",
+    done: "Vielen Dank",
+    doneNow: "Ihre Antworten sind angekommen. Sie können diese Seite schließen.",
+    doneBefore: "Von diesem Gerät wurde bei dieser Umfrage schon geantwortet. Es ist nichts weiter zu tun.",
+    sent: "Ansehen, was gesendet wurde",
+    sentNote: "Genau diese Zeichen haben Ihr Gerät verlassen. Manche Antworten darin können von Ihren abweichen: Das ist der Schutz. Sie werden einmal gezeigt und sind weg, wenn Sie die Seite verlassen.",
+    sentValue: "Gesendet wurde",
+    closed: "Diese Umfrage ist beendet",
+    closedNote: "Sie nimmt keine Antworten mehr an.",
+    closedLost: "Sie endete, bevor Ihre Antworten ankamen. Sie sind von diesem Gerät gelöscht.",
+    paused: "Die Umfrage nimmt gerade keine Antworten an. Sie können trotzdem jetzt antworten; die Seite sendet, sobald es wieder geht.",
+    offline: "Die Umfrage ist gerade nicht erreichbar. Sie können trotzdem jetzt antworten; die Seite sendet, sobald es eine Verbindung gibt.",
+    failed: "Ihre Antworten konnten nicht gesendet werden",
+    failedFor: "Die Umfrage hat sie nicht angenommen ({code}). Hier lässt sich das nicht beheben; bitte sagen Sie dem Veranstalter Bescheid.",
+    other: "Diese Seite gehört nicht zu dieser Umfrage",
+    otherNote: "Der Dienst antwortet für eine andere Fassung. Öffnen Sie die Umfrage noch einmal über den Link, den Sie bekommen haben. Es wurde nichts gesendet.",
+    noStorage: "Dieser Browser lässt die Seite nichts speichern",
+    noStorageNote: "Die zufällig veränderten Antworten müssen gespeichert sein, bevor sie gesendet werden. Sonst würde beim Neuladen noch einmal gewürfelt. Erlauben Sie dieser Seite, Daten zu speichern, oder öffnen Sie sie in einem anderen Browser oder in einem Fenster, das nicht privat ist. Es wurde nichts gesendet.",
+    insecure: "Diese Adresse ist nicht sicher",
+    insecureNote: "Browser bieten das, was diese Seite braucht, nur bei Adressen an, die mit https beginnen. Bitten Sie den Veranstalter um einen solchen Link. Es wurde nichts gesendet.",
+    invitation: "Sie brauchen eine Einladung",
+    invitationNote: "Öffnen Sie diese Seite mit dem vollständigen Link aus Ihrer Einladung. Es wurde nichts gesendet.",
+    used: "Diese Einladung wurde schon verwendet",
+    usedNote: "Sie gilt einmal, und zwar auf dem Gerät, auf dem sie zuerst geöffnet wurde. Von hier wurde nichts gesendet.",
+    unknown: "Diese Einladung ist nicht gültig",
+    unknownNote: "Prüfen Sie, ob Sie den vollständigen Link geöffnet haben. Wenn ja, sagen Sie bitte dem Veranstalter Bescheid. Es wurde nichts gesendet.",
+    redeeming: "Ihre Einladung wird geprüft",
+    redeemingNote: "Einen Moment.",
+    redeemLater: "Die Einladung lässt sich gerade nicht prüfen. Die Seite versucht es von selbst wieder.",
+    code: "Ihre Antworten als Code",
+    codeNote: "Diese Seite wurde aus einer Datei geöffnet, und die Umfrage ist von hier aus nicht erreichbar. Kopieren Sie den ganzen Code und geben Sie ihn dem Veranstalter. Er enthält nur Ihre zufällig veränderten Antworten. Dieses Gerät würfelt nicht noch einmal.",
+    codeField: "Code",
+    copy: "Code kopieren",
+    copied: "Kopiert.",
+    practiceNote: "Ein Test. Von dieser Seite wird nie etwas gesendet oder gespeichert.",
+    practiceLead: "Antworten Sie, wie Sie wollen. Gewürfelt wird mit demselben Programm und denselben Zahlen wie im Ernstfall, und Sie sehen die Zufallszahlen dahinter.",
+    drawOne: "Einmal würfeln",
+    drawMany: "1.000-mal würfeln",
+    drawn: "Ein Wurf",
+    drawnNote: "Wer diese Zufallszahlen und Antworten in „pkanon collect answer --words“ eingibt, erhält dasselbe Ergebnis.",
+    answered: "Geantwortet",
+    becomes: "Gewürfelt",
+    words: "Zufallszahlen: Block/Wurf/Runde und die Zahl",
+    many: "1.000 Würfe",
+    manyNote: "Was der Plan sagt, ist allein aus dem Plan berechnet. Von 100 Zahlen liegen etwa 95 im üblichen Bereich.",
+    value: "Antwort",
+    planned: "Laut Plan",
+    usual: "Üblich",
+    counted: "Gewürfelt",
+    anotherValue: "Jede andere Antwort",
+    back: "Test beenden und diese Antworten vergessen",
+  },
+};
+
+// ---------------------------------------------------------------- what the page knows
+
+const asWritten = (id) =>
+  document.getElementById(id).textContent.replace(/\\(?:u003c|.)/g, (escape) => (escape === "\\u003c" ? "<" : escape));
+const files = { "survey.json": asWritten("survey"), "plan.json": asWritten("plan") };
+const survey = JSON.parse(files["survey.json"]);
+const plan = readPlan(JSON.parse(files["plan.json"]));
+const questions = survey.questions.map((question) => {
+  const place = plan.attributes.findIndex((attribute) => attribute.name === question.attribute);
+  return { ...question, place, attribute: plan.attributes[place], unit: plan.units[question.unit] };
+});
+const base = location.protocol.startsWith("http") ? new URL(".", location.href).href : withSlash(survey.service);
+const issuer = survey.issuer ? withSlash(survey.issuer) : base;
+
+let language = survey.languages.find((tag) => navigator.languages.some((own) => own.split("-")[0] === tag.split("-")[0]));
+language ??= survey.languages[0];
+let view = null; // the function that draws what is seen now
+let answers = []; // what the person says: a code, a text, or null for "I prefer not to say"
+let consent = false;
+let missed = new Map(); // question -> what is wrong with its answer
+let published = null; // {digest, page}: what the service says about the survey
+let state = ""; // "offline" or "paused", where the reader should know
+let practised = null; // what practice shows
+let sent = null; // the body that was acknowledged
+let waiting = null; // the timer of the next attempt
+
+function withSlash(address) {
+  return address ? address.replace(/\/*$/, "/") : null;
+}
+
+// ---------------------------------------------------------------- storage
+
+const store = {
+  place: "",
+  async open() {
+    this.place = `pkanon ${toHex(await digest("SHA-256", new TextEncoder().encode(files["survey.json"])))}`;
+    try {
+      localStorage.setItem("pkanon test", "1");
+      localStorage.removeItem("pkanon test");
+      return true;
+    } catch {
+      return false;
+    }
+  },
+  read: () => JSON.parse(localStorage.getItem(store.place) ?? "{}"),
+  write: (entry) => localStorage.setItem(store.place, JSON.stringify(entry)),
+};
+
+// ---------------------------------------------------------------- elements
+
+/** An element; no text is ever read as HTML. */
+function el(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+const spoken = () => (WORDS[language] ? language : WORDS[language.split("-")[0]] ? language.split("-")[0] : "en");
+const text = (key, values = {}) => WORDS[spoken()][key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+/** An element with words of the page, marked where the reader's language has none. */
+const say = (tag, key, values = {}, attributes = {}) =>
+  el(tag, { lang: spoken().split("-")[0] === language.split("-")[0] ? null : spoken(), ...attributes }, text(key, values));
+/** An element with words of the survey. */
+const tell = (tag, words, attributes = {}) => el(tag, attributes, words[language]);
+const button = (key, act, kind = "action") => say("button", key, {}, { type: "button", class: kind, onclick: act });
+const number = (value) => new Intl.NumberFormat(language).format(value);
+/** People of 100: never nobody and never everybody, unless that is exact. */
+const of100 = (chance) => (chance <= 0 ? 0 : chance >= 1 ? 100 : Math.min(99, Math.max(1, Math.round(100 * chance))));
+
+/** Show a view; focus goes to its heading, so that a reader hears where they are. */
+function show(next, focus = true) {
+  view = next;
+  redraw();
+  if (!focus) return;
+  scrollTo(0, 0);
+  document.querySelector("main h2")?.focus({ preventScroll: true });
+}
+
+function redraw() {
+  document.documentElement.lang = language;
+  document.documentElement.dir = ["ar", "fa", "he", "ur"].includes(language.split("-")[0]) ? "rtl" : "ltr";
+  document.title = survey.title[language];
+  const heading = (h2) => (h2.setAttribute("tabindex", "-1"), h2);
+  const main = el("main", {}, view());
+  main.querySelectorAll("h2").forEach(heading);
+  document.getElementById("page").replaceChildren(
+    el(
+      "header",
+      {},
+      survey.languages.length > 1 ? languageSwitch() : null,
+      tell("h1", survey.title),
+      say("p", "by", { organiser: survey.organiser }, { class: "quiet" }),
+    ),
+    main,
+    el("footer", { class: "quiet" }, say("p", "contact", { contact: survey.contact })),
+  );
+}
+
+function languageSwitch() {
+  const choices = survey.languages.map((tag) => {
+    const name = new Intl.DisplayNames([tag], { type: "language" }).of(tag);
+    const change = () => {
+      language = tag;
+      redraw();
+      document.querySelector('.languages [aria-pressed="true"]').focus();
+    };
+    const shown = name.charAt(0).toLocaleUpperCase(tag) + name.slice(1);
+    return el("li", {}, el("button", { type: "button", lang: tag, "aria-pressed": String(tag === language), onclick: change }, shown));
+  });
+  return el("nav", { "aria-label": text("languages") }, el("ul", { class: "languages" }, choices));
+}
+
+/** A table with a caption or a label. */
+function table(head, rows, { caption = null, label = null, numbers = [] } = {}) {
+  const kind = (i) => (numbers.includes(i) ? { class: "number" } : {});
+  return el(
+    "table",
+    { "aria-label": label },
+    caption && el("caption", {}, caption),
+    el("thead", {}, el("tr", {}, head.map((cell, i) => el("th", { scope: "col", ...kind(i) }, cell)))),
+    el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) => (i ? el("td", kind(i), cell) : el("th", { scope: "row" }, cell)))))),
+  );
+}
+
+/** A view that only says something. */
+const notice = (title, note, values = {}, ...more) => [
+  say("h2", title, values),
+  say("p", note, values, { role: "status" }),
+  ...more,
+];
+
+// ---------------------------------------------------------------- before the questions
+
+function startView() {
+  const rows = ["us", "thief", "watcher", "finder", "court", ...(survey.mode === "invited" ? ["inviter"] : []), "open"];
+  const k = Math.floor(Number(survey.k));
+  return [
+    survey.intro && tell("p", survey.intro, { class: "lines" }),
+    state && say("p", state, {}, { class: "test", role: "status" }),
+    missed.size ? errorSummary() : null,
+    say("h2", "learn"),
+    k > 1 ? say("p", "learnLead", { k: number(k) }, { class: "lead" }) : null,
+    k > 1 ? say("p", "learnWhen", { n: number(survey.expected) }, { class: "quiet" }) : null,
+    table([text("who"), text("what")], rows.map((row) => [text(row), text(`${row}Learn`)]), { label: text("learn") }),
+    say("h2", "how"),
+    exampleWords(),
+    say("p", "truth", {}, { class: "lead" }),
+    el("details", {}, say("summary", "odds"), oddsTable()),
+    say("h2", "part"),
+    consentBox(),
+    button("start", begin),
+    expertWords(),
+  ];
+}
+
+/** Codes in which one question has a given answer and the others have any that are possible with it. */
+function anyCodes(question, code) {
+  const codes = plan.attributes.map(() => 0);
+  for (const unit of plan.units) {
+    const own = unit.places.map((place) => (place === question.place ? code : null));
+    for (let i = 0; i < own.length; i++) {
+      for (let c = 0; own[i] === null; c++) {
+        if (isPossible(unit, own.map((known, j) => (i === j ? c : known)))) own[i] = c;
+      }
+    }
+    unit.places.forEach((place, i) => (codes[place] = own[i]));
+  }
+  return codes;
+}
+
+const chancesOf = (question, code) => chances(plan, anyCodes(question, code), question.place);
+
+function exampleWords() {
+  const question = questions.find(({ labels }) => labels?.length === 2) ?? questions.find(({ labels }) => labels) ?? questions[0];
+  const kept = chancesOf(question, 0)[0];
+  const values = { question: question.question[language], kept: of100(kept), count: of100(1 - kept) };
+  if (!question.labels) return [say("p", "howLead", { value: labelOf(question, 0) }), say("p", "exampleNumber", values)];
+  const [said, other] = question.labels.map((label) => label[language]);
+  const few = question.labels.length === 2;
+  return [
+    say("p", "howLead", { value: few ? other : said }),
+    say("p", few ? "example" : "exampleMany", { ...values, said, sent: other }),
+  ];
+}
+
+function oddsTable() {
+  const rows = questions.map((question) => {
+    const size = question.attribute.size;
+    const some = size <= 200 ? [...Array(size).keys()] : [0];
+    const kept = some.map((code) => of100(chancesOf(question, code)[code]));
+    const [low, high] = [Math.min(...kept), Math.max(...kept)];
+    const range = (a, b) => (a === b ? number(a) : text("range", { low: number(a), high: number(b) }));
+    return [question.question[language], range(low, high), range(100 - high, 100 - low)];
+  });
+  return table([text("question"), text("oddsKept"), text("oddsOther")], rows, { label: text("odds"), numbers: [1, 2] });
+}
+
+function consentBox() {
+  const change = (event) => (consent = event.target.checked);
+  const box = el("input", { type: "checkbox", id: "consent", autocomplete: "off", onchange: change });
+  box.checked = consent;
+  return el("label", { class: "tick", for: "consent" }, box, say("span", "consent"));
+}
+
+function begin() {
+  missed = consent ? new Map() : new Map([["consent", text("consentMissed")]]);
+  if (missed.size) return showErrors();
+  answers = [];
+  show(questionView);
+}
+
+function expertWords() {
+  const factor = oddsFactor(plan);
+  const up = (value, digits) => number(Math.ceil(value * 10 ** digits) / 10 ** digits);
+  const entries = [["planHash", survey.plan_digest]];
+  if (published) entries.unshift(["pageHash", published.page], ["surveyHash", published.digest]);
+  const link = (name) => el("a", { href: new URL(name, base).href, rel: "noreferrer" }, name);
+  const [before, between, after] = text("files", { plan: "\n", survey: "\n" }).split("\n");
+  return el(
+    "details",
+    {},
+    say("summary", "experts"),
+    Number.isFinite(factor) ? say("p", "factor", { factor: up(factor, 1), epsilon: up(Math.log(factor), 2) }) : null,
+    el("dl", {}, entries.flatMap(([key, value]) => [say("dt", key), el("dd", {}, el("code", {}, value))])),
+    say("p", "check"),
+    base ? el("p", {}, before, link("plan.json"), between, link("survey.json"), after) : null,
+    button("practice", () => ((answers = []), (missed = new Map()), show(practiceView)), "link"),
+  );
+}
+
+// ---------------------------------------------------------------- questions
+
+function questionView() {
+  return [
+    say("h2", "questions"),
+    missed.size ? errorSummary() : null,
+    questionForm(),
+    say("p", "sendNote"),
+    button("send", drawAndSend),
+  ];
+}
+
+/** A form that can send nothing: no action, no names, no submit button; the policy forbids it too. */
+function questionForm() {
+  const form = el("form", { autocomplete: "off", onsubmit: (event) => event.preventDefault() });
+  form.append(...questions.map((question, i) => (question.labels ? choiceQuestion(question, i) : numberQuestion(question, i))));
+  refresh(form);
+  return form;
+}
+
+function parts(question, i) {
+  const described = [question.help && `help${i}`, missed.has(i) && `error${i}`].filter(Boolean).join(" ");
+  return {
+    described: described || null,
+    legend: tell("legend", question.question, { id: `legend${i}` }),
+    notes: [
+      question.help && tell("p", question.help, { id: `help${i}`, class: "quiet lines" }),
+      missed.has(i) ? el("p", { id: `error${i}`, class: "message" }, missed.get(i)) : null,
+    ],
+  };
+}
+
+const MOST_BUTTONS = 12; // longer lists are a menu
+
+function choiceQuestion(question, i) {
+  const { described, legend, notes } = parts(question, i);
+  const mark = missed.has(i) ? "missed" : null;
+  if (question.labels.length > MOST_BUTTONS) {
+    const change = (event) => answer(i, event.target.value === "" ? undefined : Number(event.target.value));
+    const options = question.labels.map((label, code) => tell("option", label, { value: code }));
+    const invalid = missed.has(i) ? "true" : null;
+    const attributes = { id: `q${i}`, autocomplete: "off", "aria-labelledby": `legend${i}`, "aria-describedby": described, "aria-invalid": invalid };
+    const select = el("select", { ...attributes, onchange: change }, say("option", "pick", {}, { value: "" }), options);
+    select.value = answers[i] ?? "";
+    return el("fieldset", { class: mark, "data-question": i }, legend, notes, select);
+  }
+  const choose = (event) => answer(i, Number(event.currentTarget.dataset.code));
+  const choices = question.labels.map((label, code) =>
+    tell("button", label, { type: "button", class: "choice", role: "radio", "data-code": code, onclick: choose, onkeydown: moveChoice }),
+  );
+  const attributes = { role: "radiogroup", "aria-labelledby": `legend${i}`, "aria-describedby": described, class: mark };
+  return el("fieldset", { ...attributes, "data-question": i }, legend, notes, el("div", { class: "choices" }, choices));
+}
+
+/** Arrow keys walk through the choices of a question, as in any group of radio buttons. */
+function moveChoice(event) {
+  const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  const choices = [...event.currentTarget.parentElement.children].filter((choice) => !choice.hidden);
+  const next = choices[(choices.indexOf(event.currentTarget) + step + choices.length) % choices.length];
+  next.click();
+  next.focus();
+}
+
+function numberQuestion(question, i) {
+  const { described, legend, notes } = parts(question, i);
+  const whole = question.attribute.type === "integer";
+  const input = el("input", {
+    type: "text",
+    id: `q${i}`,
+    inputmode: whole ? "numeric" : "decimal",
+    autocomplete: "off",
+    spellcheck: "false",
+    "aria-labelledby": `legend${i}`,
+    "aria-describedby": described,
+    "aria-invalid": missed.has(i) ? "true" : null,
+    oninput: () => answer(i, input.value),
+  });
+  input.value = answers[i] ?? "";
+  const fields = [input];
+  if (question.optional) {
+    const silent = el("input", { type: "checkbox", autocomplete: "off", onchange: () => {
+      if (silent.checked) input.value = "";
+      input.disabled = silent.checked;
+      answer(i, silent.checked ? null : undefined);
+    } });
+    silent.checked = answers[i] === null;
+    input.disabled = silent.checked;
+    fields.push(el("label", { class: "tick" }, silent, say("span", "notSaid")));
+  }
+  return el("fieldset", { class: missed.has(i) ? "missed" : null, "data-question": i }, legend, notes, fields);
+}
+
+function answer(i, value) {
+  answers[i] = value;
+  refresh(document);
+}
+
+/** The code of an answer, or null as long as there is none. */
+function codeAt(i) {
+  const { attribute, labels } = questions[i];
+  if (answers[i] === undefined || labels) return answers[i] ?? null;
+  if (answers[i] === null) return codeOf(attribute, null);
+  const typed = answers[i].replace(/\s/g, "");
+  return codeOf(attribute, attribute.type === "integer" ? typed : typed.replace(",", "."));
+}
+
+/** The codes that a question can have, given the answers before it in its bundle. */
+function possibleCodes(i) {
+  const { unit, place, attribute } = questions[i];
+  const known = unit.places.map((other) => {
+    const j = questions.findIndex((question) => question.place === other);
+    return j < i ? codeAt(j) : null;
+  });
+  const codes = [...Array(attribute.size).keys()];
+  return codes.filter((code) => isPossible(unit, known.map((value, j) => (unit.places[j] === place ? code : value))));
+}
+
+/** Show what is chosen; leave out what the answers above rule out, and questions that have one answer left. */
+function refresh(root) {
+  questions.forEach((question, i) => {
+    const field = root.querySelector(`[data-question="${i}"]`);
+    if (!field || !question.labels) return;
+    const possible = question.unit.forbid.length ? possibleCodes(i) : null;
+    if (possible) {
+      const implied = possible.length === 1;
+      if (implied) answers[i] = possible[0];
+      else if (field.hidden || !possible.includes(answers[i])) answers[i] = undefined;
+      field.hidden = implied;
+    }
+    const choices = [...field.querySelectorAll("[role=radio]")];
+    const first = choices.find((_, code) => !possible || possible.includes(code));
+    choices.forEach((choice, code) => {
+      const chosen = answers[i] === code;
+      choice.hidden = Boolean(possible) && !possible.includes(code);
+      choice.setAttribute("aria-checked", String(chosen));
+      choice.tabIndex = chosen || (answers[i] === undefined && choice === first) ? 0 : -1;
+    });
+    field.querySelectorAll("option").forEach((option) => {
+      option.hidden = Boolean(possible) && option.value !== "" && !possible.includes(Number(option.value));
+    });
+    const menu = field.querySelector("select");
+    if (menu) menu.value = answers[i] ?? "";
+  });
+}
+
+/** The codes of all answers in the order of a record; null, and `missed` filled, if one is missing or wrong. */
+function checked() {
+  missed = new Map();
+  const codes = plan.attributes.map(() => null);
+  questions.forEach((question, i) => {
+    const code = codeAt(i);
+    if (code === null) missed.set(i, question.labels ? text("choose") : numberHint(question));
+    codes[question.place] = code;
+  });
+  for (const unit of plan.units) {
+    const own = unit.places.map((place) => codes[place]);
+    if (own.includes(null) || isPossible(unit, own)) continue;
+    questions.forEach((question, i) => question.unit === unit && missed.set(i, text("together")));
+  }
+  return missed.size ? null : codes;
+}
+
+function numberHint({ attribute }) {
+  if (!attribute.range) return text("number");
+  return text("whole", { low: number(BigInt(attribute.range[0])), high: number(BigInt(attribute.range[1])) });
+}
+
+function errorSummary() {
+  const items = [...missed].map(([i, message]) => {
+    const named = i === "consent" ? message : `${questions[i].question[language]} ${message}`;
+    const go = () => {
+      const field = i === "consent" ? document.getElementById("consent") : document.querySelector(`[data-question="${i}"]`);
+      (field.querySelector("[role=radio][tabindex='0'], input, select") ?? field).focus();
+    };
+    return el("li", {}, el("button", { type: "button", onclick: go }, named));
+  });
+  return el("div", { class: "errors", tabindex: "-1", role: "group", "aria-labelledby": "errors" }, say("h2", "wrong", {}, { id: "errors" }), el("ul", {}, items));
+}
+
+function showErrors() {
+  redraw();
+  const summary = document.querySelector(".errors");
+  summary.scrollIntoView({ block: "start" });
+  summary.focus();
+}
+
+// ---------------------------------------------------------------- draw, save, send
+
+/** The one action: after it there is a record on this device, and what was really said is gone. */
+function drawAndSend() {
+  const codes = checked();
+  if (!codes) return showErrors();
+  const kept = store.read(); // another window may have answered meanwhile
+  if (!kept.record && !kept.done && !kept.closed) {
+    const proof = survey.mode === "invited" ? { token: kept.token, signature: kept.signature } : { key: newKey() };
+    store.write({ record: randomise(plan, codes, systemWords), ...proof });
+  }
+  codes.fill(0);
+  answers = [];
+  if (kept.done) return show(doneView);
+  show(sendingView);
+  if (survey.mode === "invited") later(send, APART.least + randomShare() * (APART.most - APART.least));
+  else send();
+}
+
+/** Seconds between an answer and its sending, with invitations: longer than a service keeps an idle connection. */
+const APART = { least: 6, most: 20 };
+const randomShare = () => randomBytes(1)[0] / 256;
+
+function later(act, seconds) {
+  clearTimeout(waiting);
+  waiting = setTimeout(act, 1000 * seconds);
+}
+
+let attempts = 0;
+
+/** Try again: after what the service asked for, else after 2, 4, ... 60 seconds; not all devices at once. */
+const tryLater = (act, after) => later(act, Math.max(after, Math.min(60, 2 ** ++attempts)) * (1 + randomShare() / 2));
+
+async function send() {
+  clearTimeout(waiting);
+  waiting = null;
+  const { record, done, closed, ...proof } = store.read();
+  if (done || closed) return show(done ? doneView : closedView);
+  if (!base) return show(codeView);
+  if (!published && !(await ask())) return wait("unreachable", 0);
+  if (published.foreign) return show(otherView);
+  const body = submission(published.digest, proof, record);
+  const reply = await post(new URL("answers", base), body, "stored");
+  if (reply.ok) {
+    store.write({ done: true });
+    sent = body;
+    return show(doneView);
+  }
+  if (reply.retry) return wait(reply.code, reply.after);
+  if (reply.code === "closed") {
+    store.write({ closed: true });
+    return show(closedView);
+  }
+  problem = reply.code;
+  return show(reply.code === "other_survey" ? otherView : failedView);
+}
+
+let problem = "";
+
+function wait(code, after) {
+  problem = code;
+  tryLater(send, after);
+  show(waitingView, view !== waitingView);
+}
+
+/** Asks the service which survey it has, and whether it is open; true if it answered. */
+async function ask() {
+  if (!base) return false;
+  const [manifest, status] = await Promise.all([get(new URL("manifest.json", base)), get(new URL("status", base))]);
+  if (!manifest) return false;
+  let data = {};
+  try {
+    data = JSON.parse(new TextDecoder().decode(manifest)).files ?? {};
+    state = JSON.parse(new TextDecoder().decode(status ?? new Uint8Array())).state ?? "";
+  } catch {
+    state = "";
+  }
+  const hashes = Object.entries(files).map(async ([name, content]) => toHex(await digest("SHA-256", new TextEncoder().encode(content))) === data[name]);
+  const foreign = (await Promise.all(hashes)).includes(false);
+  published = { digest: toHex(await digest("SHA-256", manifest)), page: data["index.html"], foreign };
+  return true;
+}
+
+const sendingView = () => notice("sending", survey.mode === "invited" && waiting ? "apart" : "sendingNow");
+const waitingView = () => notice("saved", problem === "unreachable" ? "savedOffline" : "savedBusy", {}, button("again", () => (show(sendingView), send())));
+const closedView = () => notice("closed", store.read().closed ? "closedLost" : "closedNote");
+const failedView = () => notice("failed", "failedFor", { code: problem }, button("again", () => (show(sendingView), send())));
+const otherView = () => notice("other", "otherNote");
+
+function doneView() {
+  if (!sent) return notice("done", "doneBefore");
+  const { record } = JSON.parse(sent);
+  const rows = questions.map((question) => [question.question[language], labelOf(question, record[question.place])]);
+  return notice(
+    "done",
+    "doneNow",
+    {},
+    el(
+      "details",
+      {},
+      say("summary", "sent"),
+      say("p", "sentNote"),
+      el("code", { class: "bytes", translate: "no" }, sent),
+      table([text("question"), text("sentValue")], rows, { label: text("sent") }),
+    ),
+  );
+}
+
+/** What a code of a question means to people. */
+function labelOf({ labels, attribute, optional }, code) {
+  if (labels) return labels[code][language];
+  if (optional && code === attribute.size - 1) return text("notSaid");
+  return attribute.range ? number(BigInt(attribute.range[0]) + BigInt(code)) : attribute.bins.labels[code];
+}
+
+/** Opened from a file without an address to send to: the record as a code that tells nothing at a glance. */
+function codeView() {
+  const { record, ...proof } = store.read();
+  const bytes = new TextEncoder().encode(submission(store.place.split(" ")[1], proof, record));
+  const field = el("textarea", { id: "code", readonly: true, rows: "6", translate: "no" }, toBase64(bytes));
+  const status = el("p", { role: "status" });
+  const copy = async () => {
+    field.select();
+    await navigator.clipboard.writeText(field.value).then(() => status.replaceChildren(text("copied")), () => {});
+  };
+  return [...notice("code", "codeNote"), say("label", "codeField", {}, { for: "code" }), field, button("copy", copy), status];
+}
+
+// ---------------------------------------------------------------- invitations
+
+/** Redeem the invitation: have a token signed that the issuer never sees. */
+async function redeem() {
+  clearTimeout(waiting);
+  const { claim } = store.read();
+  if (!claim) return;
+  if (!published && !(await ask())) return tryLater(redeem, 0), show(redeemLaterView, false);
+  const body = JSON.stringify({ survey: published.digest, code: claim.code, blinded: claim.blinded });
+  const reply = await post(new URL("claim", issuer), body, "signature");
+  if (!reply.ok) {
+    if (reply.retry) return tryLater(redeem, reply.after), show(redeemLaterView, false);
+    if (reply.code !== "closed") store.write({});
+    return show(reply.code === "closed" ? closedView : reply.code === "conflict" ? usedView : unknownView);
+  }
+  const message = fromBase64(claim.message);
+  try {
+    const signature = await finalize(survey.invitation_key, message, fromBase64(reply.data.signature), BigInt(claim.inverse));
+    store.write({ token: claim.message, signature: toBase64(signature) });
+  } catch {
+    return show(unknownView);
+  }
+  attempts = 0;
+  return show(startView);
+}
+
+async function claimFor(code) {
+  const { message, blinded, inverse } = await blindToken(survey.invitation_key);
+  return { code, message: toBase64(message), blinded: toBase64(blinded), inverse: String(inverse) };
+}
+
+const redeemingView = () => notice("redeeming", "redeemingNote");
+const redeemLaterView = () => notice("redeeming", "redeemLater");
+const usedView = () => notice("used", "usedNote");
+const unknownView = () => notice("unknown", "unknownNote");
+const invitationView = () => notice("invitation", "invitationNote");
+
+// ---------------------------------------------------------------- practice: audit or send, never both
+
+function practiceView() {
+  const leave = () => ((answers = []), (practised = null), (missed = new Map()), show(startView));
+  return [
+    say("h2", "practice"),
+    say("p", "practiceNote", {}, { class: "test" }),
+    say("p", "practiceLead"),
+    missed.size ? errorSummary() : null,
+    questionForm(),
+    el("div", { class: "actions" }, button("drawOne", () => practise(1)), button("drawMany", () => practise(1000))),
+    el("div", { id: "practised", role: "status" }, practised && (practised.counts ? manyDraws() : oneDraw())),
+    button("back", leave, "action second"),
+  ];
+}
+
+function practise(times) {
+  practised = null;
+  const codes = checked();
+  if (!codes) return showErrors();
+  const used = {};
+  const words = (block, draw, round, bits) => {
+    const word = systemWords(block, draw, round, bits);
+    used[`${block}/${draw}/${round}`] = String(word);
+    return word;
+  };
+  const records = Array.from({ length: times }, () => randomise(plan, codes, words));
+  const counts = (place) => records.reduce((sums, record) => sums.set(record[place], (sums.get(record[place]) ?? 0) + 1), new Map());
+  practised = times === 1 ? { codes, record: records[0], used } : { codes, counts };
+  redraw();
+  const results = document.querySelector("#practised h3");
+  results.setAttribute("tabindex", "-1");
+  results.focus();
+}
+
+function oneDraw() {
+  const { codes, record, used } = practised;
+  const rows = questions.map((question) => [question.question[language], labelOf(question, codes[question.place]), labelOf(question, record[question.place])]);
+  return [
+    say("h3", "drawn"),
+    table([text("question"), text("answered"), text("becomes")], rows, { label: text("drawn") }),
+    say("p", "words"),
+    el("code", { class: "bytes", translate: "no" }, JSON.stringify(used)),
+    say("p", "drawnNote", {}, { class: "quiet" }),
+  ];
+}
+
+function manyDraws() {
+  const { codes, counts } = practised;
+  const tables = questions.map((question) => {
+    const expected = chances(plan, codes, question.place);
+    const drawn = counts(question.place);
+    const own = codes[question.place];
+    const line = (label, chance, count) => {
+      const spread = 1.96 * Math.sqrt(1000 * chance * (1 - chance));
+      const [low, high] = [Math.max(0, Math.floor(1000 * chance - spread)), Math.min(1000, Math.ceil(1000 * chance + spread))];
+      return [label, number(Math.round(1000 * chance)), `${number(low)}–${number(high)}`, number(count)];
+    };
+    const rows =
+      expected.length <= MOST_BUTTONS
+        ? expected.map((chance, code) => line(labelOf(question, code), chance, drawn.get(code) ?? 0))
+        : [
+            line(labelOf(question, own), expected[own], drawn.get(own) ?? 0),
+            line(text("anotherValue"), 1 - expected[own], 1000 - (drawn.get(own) ?? 0)),
+          ];
+    const head = [text("value"), text("planned"), text("usual"), text("counted")];
+    return table(head, rows, { caption: question.question[language], numbers: [1, 2, 3] });
+  });
+  return [say("h3", "many"), say("p", "manyNote"), ...tables];
+}
+
+// ---------------------------------------------------------------- opening and leaving
+
+/** The code of an invitation; it leaves the address bar at once. */
+function takeCode() {
+  const code = location.hash.match(/[A-Za-z0-9_-]{22}$/)?.[0] ?? null;
+  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+  return code;
+}
+
+async function open() {
+  const code = takeCode();
+  if (!window.isSecureContext || !crypto.subtle) return show(() => notice("insecure", "insecureNote"), false);
+  if (!(await store.open())) return show(() => notice("noStorage", "noStorageNote"), false);
+  const invited = survey.mode === "invited";
+  let kept = store.read();
+  if (invited && code && !kept.record && (!kept.claim || kept.claim.code !== code) && !kept.token) {
+    kept = { claim: await claimFor(code) };
+    store.write(kept);
+  }
+  if (kept.record) {
+    show(sendingView, false);
+    return send();
+  }
+  if (kept.done) return show(doneView, false);
+  if (kept.closed) return show(closedView, false);
+  if (invited && !kept.claim && !kept.token) return show(invitationView, false);
+  show(kept.claim ? redeemingView : startView, false);
+  if (base && !published) {
+    const reached = await ask();
+    if (!reached) state = "offline";
+    if (state === "closed") return show(closedView, false);
+    if (published?.foreign) return show(otherView, false);
+  }
+  if (!["offline", "paused"].includes(state)) state = "";
+  if (kept.claim) return redeem();
+  if (view === startView && document.activeElement === document.body) redraw(); // nobody has begun to use it
+}
+
+addEventListener("online", () => {
+  if (waiting && view === waitingView) send();
+  else if (waiting && view === redeemLaterView) redeem();
+});
+addEventListener("pagehide", () => {
+  answers = [];
+  practised = sent = null;
+  consent = false;
+  document.getElementById("page").replaceChildren();
+});
+addEventListener("pageshow", (event) => event.persisted && open());
+open();
