@@ -6,9 +6,12 @@ Everything is imported inside a function, so that ``pkanon --help`` loads neithe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pkanon as pk
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def designs() -> list[str]:
@@ -142,3 +145,13 @@ def new_token() -> str:
     from .._collect import new_token
 
     return new_token()
+
+
+def demonstrate_survey(
+    folder: Path, people: int, progress: Callable[[str, float], None]
+) -> tuple[pk.collect.Survey, pk.Release, dict[str, list[int]], dict[str, Any], float]:
+    """A survey of simulated people: itself, its release, the true answers, how it stood at the end, and the seconds it took."""
+    from .._collect import demonstrate
+
+    done = demonstrate(folder, people=people, progress=progress)
+    return done.survey, done.release, done.truth, done.status, done.seconds

@@ -9,7 +9,7 @@ private_file.py   files that only their owner reads
 answer.py   one answer as it arrives: checked;  commit.py  shuffled batches, acknowledged when stored;  store/  where they are kept
 service.py  the ASGI application;  serving.py  running it;  openapi.py  its document;  limits.py, admin.py  who may ask
 tally.py    what is shown while it runs;  standing.py  k so far, and what forged answers can do
-closing.py  from answers to a release folder;  remote.py  a running service, asked from outside
+closing.py  from answers to a release folder;  remote.py  a running service, asked from outside;  demo.py  all of it at once
 """
 
 from . import device
@@ -17,6 +17,7 @@ from .admin import new_token, read_token
 from .checking import Checked, check
 from .client import Client, Practice, Token
 from .closing import release, set_stored_state, stored_status
+from .demo import demonstrate
 from .invitations import Issuer, new_issuer, read_invitations, save_invitations
 from .issuing import Claims
 from .questionnaire import read_questionnaire
@@ -34,6 +35,7 @@ __all__ = [
     "Token",
     "app",
     "check",
+    "demonstrate",
     "device",
     "make_server",
     "make_survey",
