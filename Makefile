@@ -9,13 +9,13 @@ BIN := .venv/bin
 # The package itself is linked, not copied, so editing src/ needs no new set-up.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint docs bench peers central clean r
+.PHONY: demo test lint docs bench peers central clean r services
 
 demo: .venv/runtime
 	$(BIN)/pkanon demo
 
 # Compiled files are kept, whatever the environment says: tests start Python a hundred times.
-test: .venv/dev r
+test: .venv/dev r services
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
 	@$(MAKE) --no-print-directory wheel-test
 
@@ -111,6 +111,25 @@ r:
 	fi; \
 	echo "Tests need R and its package jsonlite. Install them and run make again."; \
 	echo "  Debian, Ubuntu: apt-get install $(R_PACKAGES), as root.  Elsewhere: R, and in R install.packages(\"jsonlite\")."; \
+	exit 1
+
+# Tests of surveys start a PostgreSQL server of their own and drive a real browser. Both are looked for every time, like R.
+SERVICE_PACKAGES := postgresql chromium
+POSTGRES_PROGRAMS := /usr/lib/postgresql/*/bin
+HAS_POSTGRES := { command -v initdb >/dev/null || for program in $(POSTGRES_PROGRAMS)/initdb; do [ -x "$$program" ] || false; done; }
+HAS_BROWSER := { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
+services:
+	@$(HAS_POSTGRES) && $(HAS_BROWSER) && exit 0; \
+	if command -v apt-get >/dev/null && { [ "$$(id -u)" = 0 ] || [ -n "$(AS_ROOT)" ]; }; then \
+		echo "Tests of surveys need PostgreSQL and Chromium, and one of them is missing. Installing them for the whole system:"; \
+		echo "  $(strip $(AS_ROOT) apt-get update); $(strip $(AS_ROOT) apt-get install --no-install-recommends $(SERVICE_PACKAGES))"; \
+		$(AS_ROOT) apt-get -qq update >/dev/null; \
+		$(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $(SERVICE_PACKAGES) >/dev/null; \
+		$(HAS_POSTGRES) && $(HAS_BROWSER) && exit 0; \
+		echo "That failed."; \
+	fi; \
+	echo "Tests need the programs of a PostgreSQL server and Chromium. Install them and run make again."; \
+	echo "  Debian, Ubuntu: apt-get install $(SERVICE_PACKAGES), as root."; \
 	exit 1
 
 clean:

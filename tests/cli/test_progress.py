@@ -61,8 +61,8 @@ SHOWN = {
     "collect": (["new", "survey.toml", "--records", "500", "--k", "5", "-o", "survey"], "planning"),
 }
 NOTHING_TO_WAIT_FOR = {"completion", "ledger"}
-ELSEWHERE = {"demo", "reproduce", "compare"}
-"""They take minutes or write folders; their steps come from the functions they call."""
+ELSEWHERE = {"collect", "demo", "reproduce", "compare"}
+"""They take minutes, run until they are stopped, or write folders; their steps come from the functions they call."""
 
 
 def on_a_terminal(code, folder):

@@ -1,4 +1,4 @@
-"""`make test` needs R, which is no Python package: what it installs for the whole system, it names first."""
+"""`make test` needs R, PostgreSQL and Chromium, which are no Python packages: what it installs for the whole system, it names first."""
 
 import os
 import shutil
@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = "r-base-core r-cran-jsonlite"
+SERVICES = "postgresql chromium"
 COMMANDS = f"apt-get update; {{}}apt-get install --no-install-recommends {PACKAGES}"
 
 
@@ -58,6 +59,57 @@ def test_where_it_cannot_be_installed_the_way_is_told(tmp_path, user, programs):
     assert f"apt-get install {PACKAGES}" in told
     assert 'install.packages("jsonlite")' in told
     assert any(line.startswith("RAN") for line in lines) == (user == 0 and programs == ("apt-get",))
+
+
+def make_services(folder, *, user=0, programs=(), installs=False):
+    """The same for PostgreSQL and Chromium, where neither exists."""
+    makes = f"; for name in initdb chromium; do echo '#!/bin/sh' > {folder}/$name; chmod 755 {folder}/$name; done"
+    scripts = {
+        "id": f"echo {user}",
+        "apt-get": f"echo RAN apt-get $* >&2{makes * installs}",
+        "sudo": 'echo RAN sudo >&2; exec "$@"',
+    }
+    places = {name: shutil.which(name) for name in ("make", "sh", "env", "chmod")}
+    for name in ("id", *programs):
+        (folder / name).write_text(f"#!{places['sh']}\n{scripts[name]}\n")
+        (folder / name).chmod(0o755)
+    for name in ("sh", "env", "chmod"):
+        (folder / name).symlink_to(places[name])
+    done = subprocess.run(
+        [places["make"], "--no-print-directory", "-C", ROOT, "services", "POSTGRES_PROGRAMS=/nowhere"],
+        env={"PATH": str(folder), "HOME": os.environ.get("HOME", "")},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(("user", "programs"), [(0, ("apt-get",)), (1000, ("apt-get", "sudo"))])
+def test_the_services_that_are_installed_are_named_before(tmp_path, user, programs):
+    code, lines = make_services(tmp_path, user=user, programs=programs, installs=True)
+    assert code == 0
+    assert "Installing them for the whole system" in lines[0]
+    assert lines[1].endswith(f"apt-get install --no-install-recommends {SERVICES}")
+    ran = [line for line in lines[2:] if line != "RAN sudo"]
+    assert ran == ["RAN apt-get -qq update", f"RAN apt-get -qq install -y --no-install-recommends {SERVICES}"]
+    assert ("RAN sudo" in lines) == bool(user)
+
+
+@pytest.mark.parametrize(("user", "programs"), [(0, ()), (1000, ("apt-get",)), (0, ("apt-get",))])
+def test_where_services_cannot_be_installed_the_way_is_told(tmp_path, user, programs):
+    code, lines = make_services(tmp_path, user=user, programs=programs)
+    assert code != 0
+    assert f"apt-get install {SERVICES}" in "\n".join(lines)
+    assert any(line.startswith("RAN") for line in lines) == (user == 0 and programs == ("apt-get",))
+
+
+@pytest.mark.parametrize("present", [(), ("initdb",), ("chromium",), ("initdb", "chromium")])
+def test_nothing_is_said_where_both_services_are(tmp_path, present):
+    for name in present:
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    code, lines = make_services(tmp_path)
+    assert (code == 0) == (len(present) == 2)
+    assert (lines == []) == (len(present) == 2)
 
 
 def test_nothing_is_said_where_r_is(tmp_path):
