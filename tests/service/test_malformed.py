@@ -165,7 +165,7 @@ def test_the_service_answers_as_its_document_says(folder, mode):
     if mode is schemathesis.GenerationMode.POSITIVE:
         assert all(200 in seen for (method, _), seen in statuses.items() if method == "GET")
         assert statuses["POST", "/answers"] & {200, 422}
-        assert statuses["POST", "/admin/state"] == {401}
+        assert statuses["POST", "/admin/state"] <= {401, 429}
     else:
         assert statuses["POST", "/answers"] & {400, 415, 422}
         assert 200 not in statuses["POST", "/answers"]

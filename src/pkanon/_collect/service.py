@@ -70,7 +70,7 @@ PREFLIGHT = {
     "access-control-allow-headers": "content-type",
     "access-control-max-age": "86400",
 }
-STORED = b'{"stored":true}'
+STORED = Response(b'{"stored":true}', media_type="application/json", headers=CORS)
 
 Handler = Callable[[Request], Awaitable[Response]]
 log = logging.getLogger("pkanon.collect")
@@ -117,13 +117,13 @@ class Service:
 
     def routes(self) -> list[Route]:
         """All routes."""
-        routes = [Route(path, self._guarded(self._file(path)), methods=["GET"]) for path in FILES]
-        routes += [
+        routes = [
+            Route("/answers", self._guarded(self.answers, CORS), methods=["POST"]),  # first: most requests are answers
+            Route("/answers", self._guarded(self.preflight), methods=["OPTIONS"]),
+            *(Route(path, self._guarded(self._file(path)), methods=["GET"]) for path in FILES),
             Route("/status", self._guarded(self.status), methods=["GET"]),
             Route("/results", self._guarded(self.results), methods=["GET"]),
             Route("/openapi.json", self._guarded(self.openapi), methods=["GET"]),
-            Route("/answers", self._guarded(self.answers, CORS), methods=["POST"]),
-            Route("/answers", self._guarded(self.preflight), methods=["OPTIONS"]),
         ]
         if self._admin is not None:
             routes.append(Route("/admin/state", self._guarded(self.set_state), methods=["POST"]))
@@ -145,7 +145,7 @@ class Service:
             raise Refusal("conflict", "Another answer was sent with the same key; the first one counts.")
         if outcome is Outcome.BUSY:
             raise Refusal("busy", "The service is busy; try again in a moment.", wait=RETRY_BUSY)
-        return Response(STORED, media_type="application/json")
+        return STORED
 
     def _refuse_closed(self) -> None:
         if self._commit.state not in ("open", "paused"):
@@ -223,11 +223,11 @@ class Service:
         return "" if request.client is None else request.client.host
 
     def _guarded(self, handler: Handler, headers: Mapping[str, str] | None = None) -> Handler:
-        """A handler whose refusals have one shape, are counted, and say nothing about what was sent."""
+        """A handler whose refusals have one shape and these headers, are counted, and say nothing about what was sent."""
 
         async def respond(request: Request) -> Response:
             try:
-                response = await handler(request)
+                return await handler(request)
             except Refusal as refusal:
                 response = self._refuse(refusal)
             except ClientDisconnect:

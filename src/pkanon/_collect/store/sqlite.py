@@ -124,7 +124,12 @@ class SqliteStore:
             cells = [self._layout.cell(key, record) for key, record in batch]
             try:
                 with _transaction(self._connection):
-                    self._connection.executemany("UPDATE slot SET cell = ? WHERE id = ?", zip(cells, slots))
+                    # One statement: between statements the thread of the service could be made to wait for the other one.
+                    rows = ", ".join(["(?, ?)"] * len(batch))
+                    self._connection.execute(
+                        f"WITH new(id, cell) AS (VALUES {rows}) UPDATE slot SET cell = new.cell FROM new WHERE slot.id = new.id",
+                        [value for pair in zip(slots, cells) for value in pair],
+                    )
                     if snapshot is not None:
                         self._set("snapshot", snapshot)
             except BaseException:
@@ -322,7 +327,10 @@ def overwrites_in_place() -> bool:
             connection.execute("CREATE TABLE slot(id INTEGER PRIMARY KEY, cell BLOB NOT NULL)")
             connection.executemany("INSERT INTO slot VALUES (?, ?)", [(i, bytes(40)) for i in cells])
             for i in order:
-                connection.execute("UPDATE slot SET cell = ? WHERE id = ?", (cells[i], i))
+                connection.execute(
+                    "WITH new(id, cell) AS (VALUES (?, ?)) UPDATE slot SET cell = new.cell FROM new WHERE slot.id = new.id",
+                    (i, cells[i]),
+                )
             images.append(without_counters(connection.serialize()))
         finally:
             connection.close()

@@ -1,0 +1,110 @@
+"""Answers with invitations: one answer per token, and the token is not the code."""
+
+import json
+
+import pytest
+from collecting import Respondents, make, opened, packed, running
+
+import pkanon as pk
+from pkanon._collect import set_stored_state
+from pkanon._collect.tokens import blind, finalize, from_text, new_token, to_text
+
+
+@pytest.fixture
+def office(folder):
+    """An invited survey and its issuer."""
+    key = pk.collect.new_issuer(folder / "issuer")
+    survey = make(folder, invitation_key=key)
+    return survey, pk.collect.Issuer(folder / "issuer", survey)
+
+
+def claim(client, survey, code):
+    """What a device does with a code; its token and signature."""
+    token = new_token()
+    blinded = blind(survey.public_key, token)
+    status, _, content = client.ask(
+        "POST", "/claim", {"survey": survey.digest, "code": to_text(code), "blinded": to_text(blinded.request)}
+    )
+    assert status == 200, content
+    return token, finalize(survey.public_key, token, blinded.inverse, from_text(content["signature"]))
+
+
+def body_of(survey, token, signature, record):
+    return {"survey": survey.digest, "token": to_text(token), "signature": to_text(signature), "record": record}
+
+
+def test_a_token_is_good_for_one_answer(office, folder):
+    survey, issuer = office
+    codes = issuer.invite(3)
+    first, second, third = Respondents(survey, 3).records()
+    with running(survey, f"sqlite:///{folder}/answers.db", issuer=issuer) as client:
+        token, signature = claim(client, survey, codes[0])
+        good = body_of(survey, token, signature, first)
+        assert client.ask("POST", "/answers", good)[0] == 200
+        assert client.ask("POST", "/answers", good)[0] == 200  # sent again: counted once
+        other = [1 - first[0], *first[1:]]
+        assert client.ask("POST", "/answers", good | {"record": other})[2]["error"]["code"] == "conflict"
+        other_token, other_signature = claim(client, survey, codes[1])
+        for wrong in (
+            body_of(survey, new_token(), signature, second),  # a signature of another token
+            body_of(survey, token[:-1] + bytes([token[-1] ^ 1]), signature, second),
+            body_of(survey, other_token, signature, second),
+            body_of(survey, new_token(), bytes(256), second),
+            body_of(survey, new_token(), b"", second),
+        ):
+            status, _, content = client.ask("POST", "/answers", wrong)
+            assert status in (400, 403), content
+        assert client.ask("POST", "/answers", body_of(survey, other_token, other_signature, third))[0] == 200
+        open_answer = {"survey": survey.digest, "key": "ab" * 16, "record": third}
+        assert client.ask("POST", "/answers", open_answer)[0] == 400
+        assert client.ask("GET", "/status")[2]["accepted"] == 2
+        assert client.ask("GET", "/claims")[2] == {"invitations": 3, "used": 2}
+    image = (folder / "answers.db").read_bytes()
+    assert token not in image
+    assert signature not in image
+
+
+def test_a_token_of_another_survey_is_refused(office, folder):
+    survey, _ = office
+    key = pk.collect.new_issuer(folder / "foreign")
+    foreign = make(folder, invitation_key=key)
+    other = pk.collect.Issuer(folder / "foreign", foreign)
+    token = new_token()
+    blinded = blind(key, token)
+    signature = finalize(key, token, blinded.inverse, other.claim(other.invite(1)[0], blinded.request))
+    with running(survey, f"sqlite:///{folder}/answers.db") as client:
+        record = Respondents(survey, 1).records()[0]
+        status, _, content = client.ask("POST", "/answers", body_of(survey, token, signature, record))
+        assert (status, content["error"]["code"]) == (403, "token")
+        assert client.ask("POST", "/claim", {})[0] == 404  # no issuer here
+
+
+def test_a_strict_survey_redeems_no_invitations_itself(folder):
+    key = pk.collect.new_issuer(folder / "issuer")
+    survey = make(folder, invitation_key=key, strict=True)
+    with pytest.raises(pk.RefusedError, match="strict"):
+        pk.collect.app(survey, f"sqlite:///{folder}/answers.db", issuer=pk.collect.Issuer(folder / "issuer", survey))
+
+
+@pytest.mark.parametrize(
+    ("strict", "mode"), [(False, "invited, operator can link"), (True, "invited, unlinkable given separation")]
+)
+def test_the_certificate_says_which_invitations_there_were(folder, strict, mode):
+    survey = make(folder, records=100, invitation_key=pk.collect.new_issuer(folder / "issuer"), strict=strict)
+    database = f"sqlite:///{folder}/answers.db"
+    store = opened(survey, database)
+    store.add(packed(survey, Respondents(survey, 120).bodies()))
+    store.close()
+    set_stored_state(survey, database, "closed")
+    release = pk.collect.release(survey, database, folder / "out")
+    assert json.loads((folder / "out" / "certificate.json").read_text())["collection"]["mode"] == mode
+    told = " ".join(release.certificate.assumptions)
+    assert ("signed blindly" in told) == strict
+    assert ("could link an answer" in told) == (not strict)
+
+
+def test_the_document_asks_for_tokens(office, folder):
+    survey, _ = office
+    with running(survey, f"sqlite:///{folder}/answers.db") as client:
+        fields = client.ask("GET", "/openapi.json")[2]["components"]["schemas"]["Answer"]["required"]
+    assert fields == ["survey", "token", "signature", "record"]
