@@ -1,0 +1,156 @@
+"""Group commit: shuffled batches that end at multiples of B, keys that count once, and a database that fails."""
+
+import asyncio
+
+import pytest
+
+from pkanon._collect.commit import MOST_WAITING, GroupCommit, Outcome
+from pkanon._collect.store import Contents, Layout, StoreFailure
+from pkanon._collect.tally import shown_counts
+
+LAYOUT = Layout((3,))
+
+
+class Memory:
+    """A store in memory that notes its batches and fails when it is told to."""
+
+    def __init__(self):
+        self.known, self.batches, self.snapshots, self.rewrites, self.state = {}, [], [], 0, "open"
+        self.fails, self.reopened, self.loses = [], 0, False
+        self.warnings = ()
+
+    def contents(self):
+        snapshot = self.snapshots[-1] if self.snapshots else bytes(LAYOUT.snapshot_bytes)
+        return Contents(dict(self.known), len(self.known), self.state, 0, snapshot)
+
+    def add(self, batch, snapshot=None):
+        if self.fails:
+            stored = self.fails.pop()
+            if stored:  # the commit took place, its acknowledgement was lost
+                self.known.update(batch)
+            raise StoreFailure("The database failed.")
+        assert not self.known.keys() & dict(batch).keys()
+        self.known.update(batch)
+        self.batches.append([key for key, _ in batch])
+        if snapshot is not None:
+            self.snapshots.append(snapshot)
+
+    def rewrite(self):
+        self.rewrites += 1
+
+    def set_state(self, state):
+        self.state = state
+
+    def finish(self):
+        self.state, self.known = "closed", {}
+
+    def reopen(self):
+        self.reopened += 1
+
+    def close(self):
+        pass
+
+
+def key(number):
+    return number.to_bytes(16, "big")
+
+
+def run(store, action, **options):
+    async def whole():
+        commit = GroupCommit(store, LAYOUT, every=50, **options)
+        commit.start()
+        try:
+            return await action(commit)
+        finally:
+            await commit.stop()
+
+    return asyncio.run(whole())
+
+
+def put_all(count, first=1):
+    async def action(commit):
+        return await asyncio.gather(*(commit.put(key(i), bytes([i % 3])) for i in range(first, first + count)))
+
+    return action
+
+
+def test_batches_are_shuffled_and_none_is_larger_than_it_may_be():
+    store = Memory()
+    assert set(run(store, put_all(49))) == {Outcome.STORED}
+    assert len(store.known) == 49
+    assert max(map(len, store.batches)) <= 64
+    assert store.batches[0] != sorted(store.batches[0])  # by chance once in 49!
+
+
+def test_a_batch_ends_at_every_multiple_of_b():
+    store = Memory()
+    run(store, put_all(130))
+    sums = [sum(map(len, store.batches[: i + 1])) for i in range(len(store.batches))]
+    assert {50, 100} <= set(sums)
+    assert [shown_counts(LAYOUT, snapshot)[0] for snapshot in store.snapshots] == [50, 100]
+    assert store.rewrites == 2
+    answers, (counts,) = shown_counts(LAYOUT, store.snapshots[0])
+    assert (answers, counts.sum()) == (50, 50)
+
+
+def test_a_lone_answer_does_not_wait_for_others():
+    store = Memory()
+    assert run(store, put_all(1)) == [Outcome.STORED]
+
+
+def test_a_key_counts_once_whoever_sends_it_when():
+    async def action(commit):
+        together = await asyncio.gather(*(commit.put(key(1), b"\x01") for _ in range(5)))
+        return together, await commit.put(key(1), b"\x01"), await commit.put(key(1), b"\x02"), commit.accepted
+
+    store = Memory()
+    together, again, other, accepted = run(store, action)
+    assert set(together) == {Outcome.STORED}
+    assert (again, other, accepted) == (Outcome.STORED, Outcome.CONFLICT, 1)
+    assert store.batches == [[key(1)]]
+
+
+def test_another_record_with_a_key_that_waits_is_a_conflict():
+    async def action(commit):
+        return await asyncio.gather(commit.put(key(1), b"\x01"), commit.put(key(1), b"\x02"))
+
+    assert run(Memory(), action) == [Outcome.STORED, Outcome.CONFLICT]
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_after_a_failure_everybody_is_told_to_try_again_and_is_counted_once(stored):
+    async def action(commit):
+        first = await asyncio.gather(*(commit.put(key(i), b"\x01") for i in range(1, 11)))
+        while not commit._ready:
+            await asyncio.sleep(0.001)
+        second = await asyncio.gather(*(commit.put(key(i), b"\x01") for i in range(1, 11)))
+        return first, second, commit.accepted
+
+    store = Memory()
+    store.fails = [stored]
+    first, second, accepted = run(store, action)
+    assert set(first) == {Outcome.BUSY}
+    assert set(second) == {Outcome.STORED}
+    assert (accepted, len(store.known), store.reopened) == (10, 10, 1)
+
+
+def test_a_crowd_is_sent_away():
+    async def action(commit):
+        return await asyncio.gather(*(commit.put(key(i), b"\x01") for i in range(1, MOST_WAITING + 11)))
+
+    outcomes = run(Memory(), action)
+    assert outcomes.count(Outcome.BUSY) == 10
+    assert outcomes.count(Outcome.STORED) == MOST_WAITING
+
+
+def test_what_has_arrived_is_stored_before_the_close():
+    async def action(commit):
+        sending = asyncio.gather(*(commit.put(key(i), b"\x01") for i in range(1, 31)))
+        await asyncio.sleep(0)
+        await commit.set_state("closed")
+        return await sending
+
+    store = Memory()
+    assert set(run(store, action)) == {Outcome.STORED}
+    assert sum(map(len, store.batches)) == 30
+    assert store.state == "closed"
