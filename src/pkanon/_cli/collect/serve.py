@@ -18,7 +18,12 @@ from .places import accept_option, database_option
 @database_option(required=True)
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="The address to listen on.")
 @click.option(
-    "--port", type=int, default=8000, show_default=True, metavar="N", help="The port; 0 for any that is free."
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8000,
+    show_default=True,
+    metavar="N",
+    help="The port; 0 for any that is free.",
 )
 @click.option("--behind-proxy", is_flag=True, help="A proxy that adds X-Forwarded-For and speaks TLS stands in front.")
 @click.option(

@@ -1,0 +1,153 @@
+"""pkanon collect serve, status, pause, resume, close, release and demo, as an operator types them."""
+
+import json
+import os
+import stat
+
+import pytest
+from collecting import TOKEN, Client, Process, Respondents, make, opened, packed
+from postgres import cluster
+
+import pkanon as pk
+from pkanon._cli import run
+from pkanon._collect.store import open_store
+
+
+@pytest.fixture
+def survey(folder):
+    survey = make(folder, records=100)
+    survey.save(folder / "survey")
+    return survey
+
+
+@pytest.fixture
+def token(folder):
+    path = folder / "admin.token"
+    path.write_text(TOKEN.replace(" ", "-"))
+    os.chmod(path, stat.S_IRUSR)
+    return str(path)
+
+
+def fill(survey, database, count=110):
+    store = opened(survey, database)
+    store.add(packed(survey, Respondents(survey, count).bodies()))
+    store.close()
+
+
+def test_a_running_survey_is_asked_and_told_by_its_address(survey, folder, token, capsys):
+    database = f"sqlite:///{folder}/answers.db"
+    service = Process(folder / "survey", database, "--admin-token-file", token)
+    service.start()
+    url = f"http://127.0.0.1:{service.port}"
+    try:
+        client = Client(service.port)
+        for body in Respondents(survey, 3).bodies():
+            assert client.ask("POST", "/answers", body)[0] == 200
+        client.close()
+        assert run(["collect", "status", url, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["accepted"] == 3
+        assert run(["collect", "status", url]) == 0
+        told = capsys.readouterr().out
+        assert "The survey is open. 3 answers of 100 expected." in told
+        assert "known answers" in told
+        for verb, state in (("pause", "paused"), ("resume", "open"), ("close", "closed")):
+            assert run(["collect", verb, url, "--admin-token-file", token, "--json"]) == 0
+            assert json.loads(capsys.readouterr().out)["state"] == state
+        assert run(["collect", "close", url]) == 2
+        assert "Give the admin token" in capsys.readouterr().err
+        out = str(folder / "out")
+        command = ["collect", "release", str(folder / "survey"), "--database", database, "-o", out]
+        assert run(command) == 2  # the service still tells visitors that it is closed
+        assert "There are 3 answers and people were promised k for 100" in capsys.readouterr().err
+        assert run([*command, "--allow-fewer"]) == 0
+        assert "Released 3 answers" in capsys.readouterr().out
+        assert {"report.html", "README.txt", "certificate.json"} <= {path.name for path in (folder / "out").iterdir()}
+    finally:
+        service.stop()
+    assert service.process.returncode == 0
+
+
+def test_a_stopped_survey_is_told_by_its_database(survey, folder, capsys):
+    database = f"sqlite:///{folder}/answers.db"
+    fill(survey, database)
+    place = [str(folder / "survey"), "--database", database]
+    for verb, state in (("status", "open"), ("pause", "paused"), ("resume", "open"), ("close", "closed")):
+        assert run(["collect", verb, *place, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["state"] == state
+    assert run(["collect", "resume", *place]) == 2
+    assert "closed for ever" in capsys.readouterr().err
+    assert run(["collect", "release", *place, "-o", str(folder / "out"), "--format", "csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["certificate"]["rows"] == {"planned": 100, "released": 110}
+    assert pk.open_release(folder / "out").rows == 110
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["status", "survey"], "Name the database"),
+        (["status", "survey", "--database", "sqlite:///none.db"], "There is no database"),
+        (["status", "nowhere", "--database", "sqlite:///none.db"], "not the folder of a survey"),
+        (["status", "http://127.0.0.1:9", "--database", "sqlite:///x.db"], "leave out --database"),
+        (["status", "http://127.0.0.1:9?token=1"], "without anything behind it"),
+        (["close", "http://survey.example.org", "--admin-token-file", "admin.token"], "in the clear"),
+        (["serve", "survey", "--database", "answers.db"], "there is no other kind"),
+        (["serve", "survey", "--database", "sqlite:///answers.db", "--port", "70000"], "is not in the range"),
+        (["serve", "survey", "--database", "sqlite:///answers.db", "--accept", "fsync"], "no setting to accept"),
+        (["release", "survey", "--database", "sqlite:///answers.db"], "Name the folder"),
+        (["relase"], "Did you mean release?"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(survey, folder, token, monkeypatch, capsys, arguments, complaint):
+    monkeypatch.chdir(folder)
+    assert run(["collect", *arguments]) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_service_that_is_not_there_is_a_failure_of_the_environment(capsys):
+    assert run(["collect", "status", "http://127.0.0.1:9"]) == 3
+    assert "cannot be reached" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [b"no database", b"SQLite format 3\x00" + bytes(84)])
+def test_a_file_that_is_something_else_is_left_alone(survey, folder, capsys, content):
+    path = folder / "other.db"
+    path.write_bytes(content)
+    assert run(["collect", "status", str(folder / "survey"), "--database", f"sqlite:///{path}"]) in (2, 3)
+    assert "error: " in capsys.readouterr().err
+    assert path.read_bytes() == content
+
+
+def test_answers_to_another_survey_are_left_alone(survey, folder, capsys):
+    database = f"sqlite:///{folder}/answers.db"
+    fill(survey, database)
+    make(folder, records=101).save(folder / "second")
+    assert run(["collect", "status", str(folder / "second"), "--database", database]) == 2
+    assert "answers to another survey" in capsys.readouterr().err
+
+
+def test_a_server_that_keeps_times_is_refused_unless_that_is_accepted(survey, folder, capsys):
+    with cluster(track_commit_timestamp="on", log_statement="all") as server:
+        place = [str(folder / "survey"), "--database", server.url]
+        with pytest.raises(pk.RefusedError, match="track_commit_timestamp"):
+            opened(survey, server.url)
+        both = ("track_commit_timestamp", "log_statement")
+        store = open_store(server.url, survey.plan, survey.digest, expected=100, accept=both)
+        assert [warning.split(":")[0] for warning in store.warnings] == [f"PostgreSQL, {name}" for name in both]
+        store.close()
+        assert run(["collect", "status", *place, "--accept", both[0], "--accept", both[1]]) == 0
+        capsys.readouterr()
+        assert run(["collect", "status", *place, "--accept", both[0]]) == 2
+        assert "say --accept log_statement" in capsys.readouterr().err
+        assert run(["collect", "status", *place, "--accept", "archive_mode"]) == 2
+        assert "leave out --accept archive_mode" in capsys.readouterr().err
+
+
+def test_the_demo_runs_a_whole_survey(folder, capsys):
+    assert run(["collect", "demo", "--people", "200", "-o", str(folder / "demo"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["status"]["accepted"] == 200
+    assert sum(told["truth"]) == 200
+    assert told["certificate"]["collection"] == {"mode": "open link", "batch": None}
+    assert pk.open_release(folder / "demo" / "release").rows == 200
+    assert run(["collect", "demo", "-o", str(folder / "demo")]) == 2
+    assert "exists already" in capsys.readouterr().err
