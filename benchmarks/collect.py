@@ -6,7 +6,7 @@
 
 The baseline does what somebody writes first: it reads the JSON of a request and inserts one row into a SQLite table with a
 write-ahead log, a commit each, and checks nothing. Ours checks every answer, stores it without order, and acknowledges it when it
-is on the disk. Client and server share the machine. With ``-o FILE`` the numbers are written as a page.
+is on the disk. Client and server share the machine. With ``--put`` the numbers go to docs/results/collect.md.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from collecting import Process, Respondents, make, opened, packed, send_until_st
 from postgres import cluster  # noqa: E402
 
 import pkanon as pk  # noqa: E402
+from report import put  # noqa: E402
 
 CONNECTIONS = 64
 
@@ -291,7 +292,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--many", type=int, default=100_000)
     parser.add_argument("--times", type=int, default=10, help="how often something is killed")
-    parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("--put", action="store_true", help="write the numbers to docs/results/collect.md")
     chosen = parser.parse_args()
     lines = []
     for part in chosen.parts:
@@ -309,8 +310,8 @@ def main() -> None:
     machine += f", SQLite {sqlite3.sqlite_version}"
     text = "\n".join([f"Measured on {machine}.", "", *lines])
     print(text)
-    if chosen.output is not None:
-        chosen.output.write_text(text, encoding="utf-8")
+    if chosen.put:
+        put("collect", text, page="collect.md")
 
 
 if __name__ == "__main__":

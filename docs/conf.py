@@ -30,11 +30,11 @@ NAVIGATION = {
         "custodian/attack",
         "custodian/law",
     ],
-    "Collect": ["collect/start", "collect/invitations"],
+    "Collect": ["collect/start", "collect/invitations", "collect/service", "collect/privacy"],
     "For analysts": ["analyst/analysing", "analyst/sql", "analyst/correct-it-yourself"],
     "Reference": ["reference/cli", "reference/python", "reference/files", "reference/conversions"],
     "Why it is true": ["why/theory", "why/optimal", "decisions/index"],
-    "Measured": ["results/compare", "results/trust", "results/attack", "results/reproduce", "results/benchmarks"],
+    "Measured": ["results/compare", "results/trust", "results/attack", "results/reproduce", "results/benchmarks", "results/collect"],
 }
 """Every page but index.md, in the order of the sidebar. Pages in docs/decisions are listed by their own index."""
 
