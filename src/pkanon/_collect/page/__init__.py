@@ -22,7 +22,6 @@ from ..._errors import InputError
 
 _FOLDER = resources.files(__name__)
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./pkanon\.js\";\n", re.MULTILINE)
-_POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
 
 def assemble_page(survey_json: bytes, plan_json: bytes) -> bytes:
@@ -52,14 +51,6 @@ def assemble_page(survey_json: bytes, plan_json: bytes) -> bytes:
     parts |= {"policy": policy, "language": html.escape(language), "title": html.escape(survey["title"][language])}
     page = re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _text("page.html"))
     return page.encode()
-
-
-def page_policy(page: bytes) -> str:
-    """The policy in a page, for a service that also sends it as a header."""
-    found = _POLICY.search(page)
-    if not found:
-        raise InputError("The page has no content security policy; pkanon collect new makes one that has.")
-    return found[1].decode()
 
 
 def module() -> bytes:

@@ -116,7 +116,7 @@ const WORDS = {
     drawOne: "Draw once",
     drawMany: "Draw 1,000 times",
     drawn: "One draw",
-    drawnNote: "Whoever puts these words and answers into “pkanon collect answer --words” gets the same result.",
+    drawnNote: "Whoever puts these words and answers into “pkanon collect answer --practice --words” gets the same result.",
     answered: "Answered",
     becomes: "Drawn",
     words: "Random words: block/draw/round, and the number",
@@ -137,7 +137,7 @@ const WORDS = {
     learnLead: "Wer in den Daten nach Ihrer Zeile sucht, liegt höchstens in 1 von {k} Fällen richtig. Das gilt auch für uns.",
     learnWhen: "Das gilt, sobald {n} Personen geantwortet haben und solange niemand festhält, welche Antworten wann eintreffen.",
     who: "Wer",
-    what: "Was diese Person erfahren kann",
+    what: "Was sich erfahren lässt",
     us: "Wer die Umfrage durchführt",
     usLearn: "Nur was Ihr Gerät sendet, und davon ist manches zufällig ersetzt. Das kann ein Hinweis sein. Ein Beweis dafür, was Sie gesagt haben, ist es nie.",
     thief: "Wer die Daten stiehlt",
@@ -230,7 +230,7 @@ const WORDS = {
     drawOne: "Einmal würfeln",
     drawMany: "1.000-mal würfeln",
     drawn: "Ein Wurf",
-    drawnNote: "Wer diese Zufallszahlen und Antworten in „pkanon collect answer --words“ eingibt, erhält dasselbe Ergebnis.",
+    drawnNote: "Wer diese Zufallszahlen und Antworten in „pkanon collect answer --practice --words“ eingibt, erhält dasselbe Ergebnis.",
     answered: "Geantwortet",
     becomes: "Gewürfelt",
     words: "Zufallszahlen: Block/Wurf/Runde und die Zahl",
@@ -302,15 +302,15 @@ function el(tag, attributes = {}, ...children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
 const spoken = () => (WORDS[language] ? language : WORDS[language.split("-")[0]] ? language.split("-")[0] : "en");
 const text = (key, values = {}) => WORDS[spoken()][key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 /** An element with words of the page, marked where the reader's language has none. */
-const say = (tag, key, values = {}, attributes = {}) =>
-  el(tag, { lang: spoken().split("-")[0] === language.split("-")[0] ? null : spoken(), ...attributes }, text(key, values));
+const say = (tag, key, values = {}, attributes = {}) => el(tag, { lang: foreign(), ...attributes }, text(key, values));
+const foreign = () => (spoken().split("-")[0] === language.split("-")[0] ? null : spoken());
 /** An element with words of the survey. */
 const tell = (tag, words, attributes = {}) => el(tag, attributes, words[language]);
 const button = (key, act, kind = "action") => say("button", key, {}, { type: "button", class: kind, onclick: act });
@@ -361,15 +361,18 @@ function languageSwitch() {
   return el("nav", { "aria-label": text("languages") }, el("ul", { class: "languages" }, choices));
 }
 
-/** A table with a caption or a label. */
+/** A table with a caption or a label. Roles are written out, because narrow screens show its rows as blocks. */
 function table(head, rows, { caption = null, label = null, numbers = [] } = {}) {
   const kind = (i) => (numbers.includes(i) ? { class: "number" } : {});
+  const heading = (cell, i) => el("th", { role: "columnheader", scope: "col", lang: foreign(), ...kind(i) }, cell);
+  const entry = (cell, i) =>
+    i ? el("td", { role: "cell", "data-head": head.length > 2 ? head[i] : null, ...kind(i) }, cell) : el("th", { role: "rowheader", scope: "row" }, cell);
   return el(
     "table",
-    { "aria-label": label },
+    { role: "table", "aria-label": label },
     caption && el("caption", {}, caption),
-    el("thead", {}, el("tr", {}, head.map((cell, i) => el("th", { scope: "col", ...kind(i) }, cell)))),
-    el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) => (i ? el("td", kind(i), cell) : el("th", { scope: "row" }, cell)))))),
+    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, head.map(heading))),
+    el("tbody", { role: "rowgroup" }, rows.map((row) => el("tr", { role: "row" }, row.map(entry)))),
   );
 }
 
@@ -392,7 +395,7 @@ function startView() {
     say("h2", "learn"),
     k > 1 ? say("p", "learnLead", { k: number(k) }, { class: "lead" }) : null,
     k > 1 ? say("p", "learnWhen", { n: number(survey.expected) }, { class: "quiet" }) : null,
-    table([text("who"), text("what")], rows.map((row) => [text(row), text(`${row}Learn`)]), { label: text("learn") }),
+    table([text("who"), text("what")], rows.map((row) => [say("span", row), say("span", `${row}Learn`)]), { label: text("learn") }),
     say("h2", "how"),
     exampleWords(),
     say("p", "truth", {}, { class: "lead" }),
@@ -499,10 +502,17 @@ function questionForm() {
   return form;
 }
 
+/** The notes that belong to a question, as a list of ids. */
+const notesOf = (i) => [questions[i].help && `help${i}`, missed.has(i) && `error${i}`].filter(Boolean).join(" ") || null;
+
+function describe(element, i) {
+  if (notesOf(i)) element.setAttribute("aria-describedby", notesOf(i));
+  else element.removeAttribute("aria-describedby");
+}
+
 function parts(question, i) {
-  const described = [question.help && `help${i}`, missed.has(i) && `error${i}`].filter(Boolean).join(" ");
   return {
-    described: described || null,
+    described: notesOf(i),
     legend: tell("legend", question.question, { id: `legend${i}` }),
     notes: [
       question.help && tell("p", question.help, { id: `help${i}`, class: "quiet lines" }),
@@ -575,6 +585,15 @@ function numberQuestion(question, i) {
 
 function answer(i, value) {
   answers[i] = value;
+  if (missed.delete(i)) {
+    document.getElementById(`error${i}`).remove();
+    const field = document.querySelector(`[data-question="${i}"]`);
+    field.classList.remove("missed");
+    for (const part of [field, ...field.querySelectorAll("[aria-invalid]")]) {
+      part.removeAttribute("aria-invalid");
+      if (part.hasAttribute("aria-describedby")) describe(part, i);
+    }
+  }
   refresh(document);
 }
 
@@ -671,6 +690,7 @@ function showErrors() {
 
 /** The one action: after it there is a record on this device, and what was really said is gone. */
 function drawAndSend() {
+  if (view !== questionView) return; // the button was pressed twice
   const codes = checked();
   if (!codes) return showErrors();
   const kept = store.read(); // another window may have answered meanwhile
@@ -810,10 +830,9 @@ async function redeem() {
     if (reply.code !== "closed") store.write({});
     return show(reply.code === "closed" ? closedView : reply.code === "conflict" ? usedView : unknownView);
   }
-  const message = fromBase64(claim.message);
   try {
-    const signature = await finalize(survey.invitation_key, message, fromBase64(reply.data.signature), BigInt(claim.inverse));
-    store.write({ token: claim.message, signature: toBase64(signature) });
+    const signature = await finalize(survey.invitation_key, fromBase64(claim.token), fromBase64(reply.data.signature), BigInt(claim.inverse));
+    store.write({ token: claim.token, signature: toBase64(signature) });
   } catch {
     return show(unknownView);
   }
@@ -822,8 +841,8 @@ async function redeem() {
 }
 
 async function claimFor(code) {
-  const { message, blinded, inverse } = await blindToken(survey.invitation_key);
-  return { code, message: toBase64(message), blinded: toBase64(blinded), inverse: String(inverse) };
+  const { token, blinded, inverse } = await blindToken(survey.invitation_key);
+  return { code, token: toBase64(token), blinded: toBase64(blinded), inverse: String(inverse) };
 }
 
 const redeemingView = () => notice("redeeming", "redeemingNote");

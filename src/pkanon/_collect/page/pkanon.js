@@ -273,13 +273,33 @@ const HASH = "SHA-384";
 const HASH_BYTES = 48; // also the length of the salt
 
 /**
- * A fresh token, and what the issuer needs to sign it without seeing it.
- * @param {{n: string, e: string}} key the survey's public key, base64url
- * @returns {Promise<{message: Uint8Array, blinded: Uint8Array, inverse: bigint}>} keep message and inverse, send blinded
+ * A fresh token, and what the issuer needs to sign it without seeing it. The token is the randomised preparation of the
+ * empty message: 32 random bytes.
+ * @param {{n: string, e: string, proof: string[]}} key the survey's public key, base64url
+ * @returns {Promise<{token: Uint8Array, blinded: Uint8Array, inverse: bigint}>} keep token and inverse, send blinded
  */
-export async function blindToken(key, token = randomBytes(32)) {
-  const message = joinBytes(randomBytes(32), token); // "Randomized": a random prefix before what is signed
-  return { message, ...(await blind(key, message)) };
+export async function blindToken(key) {
+  if (!(await isProven(key))) throw new Error("The key of the invitations has no proof that it hides who was invited.");
+  const token = randomBytes(32);
+  return { token, ...(await blind(key, token)) };
+}
+
+const ROOTS = 8;
+
+/**
+ * Whether a key hides what it should. A dishonest issuer could choose one with which blinded tokens can be told apart;
+ * such a key lacks e-th roots. The proof holds the roots of eight numbers that follow from n, so that nobody chose them.
+ */
+export async function isProven(key) {
+  const [bytes, e] = [fromBase64(key.n), toInteger(fromBase64(key.e))];
+  const n = toInteger(bytes);
+  if (e !== 65537n || key.proof.length !== ROOTS) return false;
+  for (let i = 0; i < ROOTS; i++) {
+    const seed = joinBytes(new TextEncoder().encode("pkanon invitation key"), bytes, [i]);
+    const number = toInteger(await mask(seed, bytes.length + 16)) % n;
+    if (power(toInteger(fromBase64(key.proof[i])), e, n) !== number) return false;
+  }
+  return true;
 }
 
 /** RFC 9474, Blind. The salt and the blinding factor are arguments for tests only. */
@@ -320,12 +340,16 @@ async function encodePss(message, bits, salt) {
   const block = new Uint8Array(length - HASH_BYTES - 1);
   block[block.length - salt.length - 1] = 1;
   block.set(salt, block.length - salt.length);
-  for (let start = 0, counter = 0; start < block.length; start += HASH_BYTES, counter++) {
-    const mask = await digest(HASH, joinBytes(hash, toBytes(BigInt(counter), 4)));
-    for (let i = start; i < Math.min(start + HASH_BYTES, block.length); i++) block[i] ^= mask[i - start];
-  }
+  (await mask(hash, block.length)).forEach((byte, i) => (block[i] ^= byte));
   block[0] &= 0xff >> (8 * length - bits);
-  return joinBytes(block, hash, new Uint8Array([0xbc]));
+  return joinBytes(block, hash, [0xbc]);
+}
+
+/** MGF1 of RFC 8017, B.2.1. */
+async function mask(seed, length) {
+  let result = [];
+  for (let i = 0n; result.length < length; i++) result = joinBytes(result, await digest(HASH, joinBytes(seed, toBytes(i, 4))));
+  return result.slice(0, length);
 }
 
 function power(base, exponent, modulus) {
