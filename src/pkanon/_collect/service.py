@@ -2,7 +2,7 @@
 
 It serves the files of the survey folder, takes answers, and says how the survey stands. Nothing that arrives is written down but
 the record and its key: no log line per request, no address, no time. The state is in the store, so a restart changes nothing.
-``/answers`` may be called from pages of other origins, because the page also works when it is opened from a disk.
+Files, ``/status`` and ``/answers`` may be asked for by pages of other origins: the page also works when it is opened from a disk.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ class Service:
         routes = [
             Route("/answers", self._guarded(self.answers, CORS), methods=["POST"]),  # first: most requests are answers
             Route("/answers", self._guarded(self.preflight), methods=["OPTIONS"]),
-            *(Route(path, self._guarded(self._file(path)), methods=["GET"]) for path in FILES),
-            Route("/status", self._guarded(self.status), methods=["GET"]),
+            *(Route(path, self._guarded(self._file(path), CORS), methods=["GET"]) for path in FILES),
+            Route("/status", self._guarded(self.status, CORS), methods=["GET"]),
             Route("/results", self._guarded(self.results), methods=["GET"]),
             Route("/openapi.json", self._guarded(self.openapi), methods=["GET"]),
         ]
@@ -157,7 +157,9 @@ class Service:
 
     async def status(self, request: Request) -> Response:
         """GET /status."""
-        return _json(self._status())
+        response = _json(self._status())
+        response.headers.update(CORS)
+        return response
 
     def _status(self) -> dict[str, Any]:
         return {
@@ -206,7 +208,7 @@ class Service:
     def _file(self, path: str) -> Handler:
         name, media = FILES[path]
         content = self._survey.files[name]
-        headers = {"content-security-policy": self._policy} if path == "/" else None
+        headers = CORS | ({"content-security-policy": self._policy} if path == "/" else {})
 
         async def respond(request: Request) -> Response:
             return Response(content, media_type=media, headers=headers)
