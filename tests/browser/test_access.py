@@ -1,7 +1,11 @@
 """Everybody can use the page: axe-core in every state, the keyboard alone, large text, small screens, two languages."""
 
+import json
+
 import pytest
+from asked import SMOKING, survey_of
 from axe_playwright_python.sync_playwright import Axe
+from respondent import hosted
 
 AXE = Axe()
 EN = {
@@ -212,6 +216,39 @@ def test_a_question_that_depends_on_another(open_site, visit):
     assert daily.locator("[aria-checked=true]").count() == 0  # what followed from No is forgotten
 
 
+def test_a_number_that_depends_on_another_answer(visit):
+    survey = survey_of("""
+[survey]
+title = "Packs"
+organiser = "Institute of Health"
+contact = "survey@example.org"
+[attributes.smokes]
+values = ["no", "yes"]
+question = "Do you smoke?"
+[attributes.packs]
+range = [0, 5]
+question = "How many packs a week?"
+[[bundles]]
+attributes = ["smokes", "packs"]
+forbid = [{ smokes = ["no"], packs = [1, 2, 3, 4, 5] }, { smokes = ["yes"], packs = [0] }]
+""")
+    person = visit()
+    hosted(person, survey)
+    person.page.goto("https://survey.test/")
+    person.begin()
+    person.choose("Do you smoke?", "yes")
+    packs = person.page.get_by_label("How many packs a week?")
+    packs.fill("0")
+    person.send()
+    assert person.page.get_by_text("does not go together").count() > 0
+    person.choose("Do you smoke?", "no")
+    assert not packs.is_visible()
+    person.send()
+    person.sees("Not sent yet")
+    (entry,) = person.storage().values()
+    assert len(json.loads(entry)["record"]) == 2  # the record has every attribute
+
+
 def test_messages_go_when_the_answer_comes(open_site, visit):
     person = visit(open_site.url)
     person.begin()
@@ -227,19 +264,10 @@ def test_messages_go_when_the_answer_comes(open_site, visit):
     assert badge.get_attribute("aria-invalid") is None
 
 
-def test_a_language_the_page_has_no_words_for(visit, browser):
-    from asked import SMOKING, survey_of
-
+def test_a_language_the_page_has_no_words_for(visit):
     survey = survey_of(SMOKING.replace('"de"]', '"fr"]').replace("de = ", "fr = ").replace('missing = "value"', ""))
     person = visit(locale="fr-FR")
-    files = {"": "index.html", "manifest.json": "manifest.json"}
-
-    def answer(route):
-        name = files.get(route.request.url.removeprefix("https://survey.test/"))
-        kind = "text/html" if name == "index.html" else "application/json"
-        route.fulfill(status=200 if name else 503, body=survey.files[name] if name else b"", content_type=kind)
-
-    person.page.route("https://survey.test/**", answer)
+    hosted(person, survey)
     person.page.goto("https://survey.test/")
     assert person.page.locator("html").get_attribute("lang") == "fr"
     assert person.page.get_by_role("button", name="Start").get_attribute("lang") == "en"  # in English, and marked so

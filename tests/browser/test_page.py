@@ -8,6 +8,7 @@ from importlib import resources
 
 import pytest
 from asked import SMOKING, survey_of
+from respondent import hosted
 
 from pkanon._collect.page import assemble_page, module
 from pkanon._errors import InputError
@@ -70,24 +71,6 @@ def test_the_policy_names_the_addresses_of_the_survey(survey):
 def test_files_that_cannot_be_restored_are_refused(survey, content):
     with pytest.raises(InputError, match="not in the form that pkanon writes"):
         assemble_page(content[:-1] + b', "languages": ["en"], "title": {"en": ""}}', survey.files["plan.json"])
-
-
-def hosted(person, survey, address="https://survey.test/", headers=None, **others):
-    """Serves a survey at an address that does not exist."""
-    bodies = []
-
-    def answer(route):
-        name = route.request.url.removeprefix(address) or "index.html"
-        kind = {"html": "text/html", "json": "application/json", "js": "text/javascript"}.get(name.rpartition(".")[2])
-        if name in others:
-            bodies.append(route.request.post_data)
-            return route.fulfill(json=others[name], headers=headers or {})
-        if name not in survey.files:
-            return route.fulfill(status=503)
-        return route.fulfill(body=survey.files[name], headers={"Content-Type": kind, **(headers or {})})
-
-    person.page.route(f"{address}**", answer)
-    return bodies
 
 
 def test_words_cannot_break_out_of_the_page(visit):
@@ -169,27 +152,16 @@ def test_from_a_disk_without_an_address(visit, survey, tmp_path):
     assert person.page.get_by_label("Code").input_value() == code  # no other draw
 
 
-def test_from_a_disk_with_the_address_of_the_service(visit, survey, tmp_path):
-    survey_json = json.dumps({**survey.data, "service": "https://survey.test"}, ensure_ascii=False, indent=1).encode()
-    page = assemble_page(survey_json, survey.files["plan.json"])
-    (tmp_path / "index.html").write_bytes(page)
-    files = {"survey.json": survey_json, "plan.json": survey.files["plan.json"], "index.html": page}
-    manifest = {"files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}}
-
-    class Published:
-        pass
-
-    published = Published()
-    published.files = {"manifest.json": json.dumps(manifest).encode()}
-    person = visit()
-    allowed = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "content-type"}
-    bodies = hosted(person, published, headers=allowed, status={"state": "open"}, answers={"stored": True})
-    person.page.goto((tmp_path / "index.html").as_uri())
+def test_from_a_disk_with_the_address_of_the_service(open_site, visit, tmp_path):
+    (tmp_path / "index.html").write_bytes(open_site.survey.files["index.html"])
+    person = visit((tmp_path / "index.html").as_uri())
     person.begin()
     person.fill()
     person.send()
     person.sees("Thank you")
-    assert json.loads(bodies[-1])["survey"] == hashlib.sha256(published.files["manifest.json"]).hexdigest()
+    body = open_site.bodies("/answers")[-1].decode()
+    assert person.page.locator("code.bytes").text_content() == body
+    assert json.loads(body)["survey"] == open_site.survey.digest
 
 
 # --- words

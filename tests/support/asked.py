@@ -99,15 +99,16 @@ class Site:
 @contextlib.contextmanager
 def served(folder: Path, text: str = SMOKING, *, invited: bool = False, database: str | None = None) -> Iterator[Site]:
     """A survey on the real service, on SQLite unless told otherwise, with its invitations if it has any."""
-    issuer = None
-    if invited:
-        survey = survey_of(text, invitation_key=new_issuer(folder / "issuer"))
-        issuer = Issuer(folder / "issuer", survey)
-    else:
-        survey = survey_of(text)
-    service = app(survey, database or f"sqlite:///{folder / 'answers.db'}", per_minute=None, issuer=issuer)
-    with running(service) as port, Wire(port) as wire:
-        yield Site(survey, wire, issuer)
+    with Wire() as wire:
+        issuer, options = None, {"service": wire.url}
+        if invited:
+            survey = survey_of(text, invitation_key=new_issuer(folder / "issuer"), **options)
+            issuer = Issuer(folder / "issuer", survey)
+        else:
+            survey = survey_of(text, **options)
+        service = app(survey, database or f"sqlite:///{folder / 'answers.db'}", per_minute=None, issuer=issuer)
+        with running(service) as wire.upstream:
+            yield Site(survey, wire, issuer)
 
 
 @contextlib.contextmanager

@@ -59,3 +59,19 @@ class Respondent:
         """All that the page keeps on the device."""
         entries: dict[str, str] = self.page.evaluate("({ ...localStorage })")
         return entries
+
+
+def hosted(person: Respondent, survey: Any, address: str = "https://survey.test/", **others: Any) -> None:
+    """Serves a survey to one person at an address that does not exist; ``others`` are replies in JSON by their path."""
+
+    def answer(route: Any) -> None:
+        name = route.request.url.removeprefix(address) or "index.html"
+        kind = {"html": "text/html", "json": "application/json", "js": "text/javascript"}.get(name.rpartition(".")[2])
+        if name in others:
+            route.fulfill(json=others[name])
+        elif name in survey.files:
+            route.fulfill(body=survey.files[name], content_type=kind)
+        else:
+            route.fulfill(status=503)
+
+    person.page.route(f"{address}**", answer)

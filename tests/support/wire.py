@@ -10,13 +10,14 @@ from types import TracebackType
 
 
 class Wire:
-    """Forwards connections to ``upstream`` on this machine and keeps what was said.
+    """Forwards connections to a port of this machine and keeps what was said.
 
     While ``loses_replies_to`` is set, a request that begins with it reaches the service, but its reply never comes back.
     """
 
-    def __init__(self, upstream: int):
-        self._upstream = upstream
+    def __init__(self) -> None:
+        self.upstream = 0
+        """The port to forward to."""
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._lock = threading.Lock()
         self.sent: list[bytes] = []
@@ -51,7 +52,7 @@ class Wire:
                 client, _ = self._listener.accept()
             except OSError:
                 return
-            service = socket.create_connection(("127.0.0.1", self._upstream))
+            service = socket.create_connection(("127.0.0.1", self.upstream))
             with self._lock:
                 number = len(self.sent)
                 self.sent.append(b"")

@@ -263,6 +263,7 @@ let language = survey.languages.find((tag) => navigator.languages.some((own) => 
 language ??= survey.languages[0];
 let view = null; // the function that draws what is seen now
 let answers = []; // what the person says: a code, a text, or null for "I prefer not to say"
+let implied = []; // codes that follow from other answers, so that nobody is asked for them
 let consent = false;
 let missed = new Map(); // question -> what is wrong with its answer
 let published = null; // {digest, page}: what the service says about the survey
@@ -270,6 +271,13 @@ let state = ""; // "offline" or "paused", where the reader should know
 let practised = null; // what practice shows
 let sent = null; // the body that was acknowledged
 let waiting = null; // the timer of the next attempt
+
+function forget() {
+  answers = [];
+  implied = [];
+  practised = null;
+  missed = new Map();
+}
 
 function withSlash(address) {
   return address ? address.replace(/\/*$/, "/") : null;
@@ -459,7 +467,7 @@ function consentBox() {
 function begin() {
   missed = consent ? new Map() : new Map([["consent", text("consentMissed")]]);
   if (missed.size) return showErrors();
-  answers = [];
+  forget();
   show(questionView);
 }
 
@@ -478,7 +486,7 @@ function expertWords() {
     el("dl", {}, entries.flatMap(([key, value]) => [say("dt", key), el("dd", {}, el("code", {}, value))])),
     say("p", "check"),
     base ? el("p", {}, before, link("plan.json"), between, link("survey.json"), after) : null,
-    button("practice", () => ((answers = []), (missed = new Map()), show(practiceView)), "link"),
+    button("practice", () => (forget(), show(practiceView)), "link"),
   );
 }
 
@@ -600,6 +608,7 @@ function answer(i, value) {
 /** The code of an answer, or null as long as there is none. */
 function codeAt(i) {
   const { attribute, labels } = questions[i];
+  if (implied[i] !== undefined) return implied[i];
   if (answers[i] === undefined || labels) return answers[i] ?? null;
   if (answers[i] === null) return codeOf(attribute, null);
   const typed = answers[i].replace(/\s/g, "");
@@ -617,31 +626,32 @@ function possibleCodes(i) {
   return codes.filter((code) => isPossible(unit, known.map((value, j) => (unit.places[j] === place ? code : value))));
 }
 
+const MOST_TRIED = 1000; // values of a question that are held against the answers before it
+
 /** Show what is chosen; leave out what the answers above rule out, and questions that have one answer left. */
 function refresh(root) {
   questions.forEach((question, i) => {
     const field = root.querySelector(`[data-question="${i}"]`);
-    if (!field || !question.labels) return;
-    const possible = question.unit.forbid.length ? possibleCodes(i) : null;
-    if (possible) {
-      const implied = possible.length === 1;
-      if (implied) answers[i] = possible[0];
-      else if (field.hidden || !possible.includes(answers[i])) answers[i] = undefined;
-      field.hidden = implied;
-    }
+    if (!field) return;
+    const bound = question.unit.forbid.length && question.attribute.size <= MOST_TRIED;
+    const possible = bound ? possibleCodes(i) : null;
+    implied[i] = possible?.length === 1 ? possible[0] : undefined;
+    field.hidden = implied[i] !== undefined;
+    if (!question.labels) return;
+    if (possible && !possible.includes(answers[i])) answers[i] = undefined;
+    const out = (code) => Boolean(possible) && !possible.includes(code);
     const choices = [...field.querySelectorAll("[role=radio]")];
-    const first = choices.find((_, code) => !possible || possible.includes(code));
+    const first = choices.find((_, code) => !out(code));
     choices.forEach((choice, code) => {
       const chosen = answers[i] === code;
-      choice.hidden = Boolean(possible) && !possible.includes(code);
+      choice.hidden = out(code);
       choice.setAttribute("aria-checked", String(chosen));
       choice.tabIndex = chosen || (answers[i] === undefined && choice === first) ? 0 : -1;
     });
-    field.querySelectorAll("option").forEach((option) => {
-      option.hidden = Boolean(possible) && option.value !== "" && !possible.includes(Number(option.value));
-    });
     const menu = field.querySelector("select");
-    if (menu) menu.value = answers[i] ?? "";
+    if (!menu) return;
+    for (const option of menu.options) option.hidden = option.value !== "" && out(Number(option.value));
+    menu.value = answers[i] ?? "";
   });
 }
 
@@ -699,7 +709,7 @@ function drawAndSend() {
     store.write({ record: randomise(plan, codes, systemWords), ...proof });
   }
   codes.fill(0);
-  answers = [];
+  forget();
   if (kept.done) return show(doneView);
   show(sendingView);
   if (survey.mode === "invited") later(send, APART.least + randomShare() * (APART.most - APART.least));
@@ -854,7 +864,7 @@ const invitationView = () => notice("invitation", "invitationNote");
 // ---------------------------------------------------------------- practice: audit or send, never both
 
 function practiceView() {
-  const leave = () => ((answers = []), (practised = null), (missed = new Map()), show(startView));
+  const leave = () => (forget(), show(startView));
   return [
     say("h2", "practice"),
     say("p", "practiceNote", {}, { class: "test" }),
@@ -965,8 +975,8 @@ addEventListener("online", () => {
   else if (waiting && view === redeemLaterView) redeem();
 });
 addEventListener("pagehide", () => {
-  answers = [];
-  practised = sent = null;
+  forget();
+  sent = null;
   consent = false;
   document.getElementById("page").replaceChildren();
 });
