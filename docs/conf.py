@@ -30,7 +30,7 @@ NAVIGATION = {
         "custodian/attack",
         "custodian/law",
     ],
-    "Collect": ["collect/start", "collect/invitations", "collect/service", "collect/privacy"],
+    "Collect": ["collect/start", "collect/page", "collect/service", "collect/invitations", "collect/privacy"],
     "For analysts": ["analyst/analysing", "analyst/sql", "analyst/correct-it-yourself"],
     "Reference": ["reference/cli", "reference/python", "reference/files", "reference/conversions"],
     "Why it is true": ["why/theory", "why/optimal", "decisions/index"],
