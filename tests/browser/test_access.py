@@ -258,10 +258,15 @@ def test_messages_go_when_the_answer_comes(open_site, visit):
     assert "Enter a whole number from 7,391,000 to 7,392,999." in field.inner_text()
     badge = person.page.get_by_label("Which number is on your badge?")
     assert badge.get_attribute("aria-describedby") == "help2 error2"
+    listed = person.page.locator(".errors li")
+    before = listed.count()
     badge.fill("7391999")
+    assert listed.count() == before - 1
     assert "Enter" not in field.inner_text()
     assert badge.get_attribute("aria-describedby") == "help2"
     assert badge.get_attribute("aria-invalid") is None
+    person.fill()
+    assert person.page.locator(".errors, .message, .missed").count() == 0
 
 
 def test_a_language_the_page_has_no_words_for(visit):

@@ -7,6 +7,7 @@ import urllib.request
 import pytest
 from respondent import BADGE, REPLACES
 
+from pkanon._collect import device
 from pkanon._collect.tokens import to_text
 
 
@@ -250,6 +251,43 @@ def test_a_service_with_another_survey_is_noticed_before_anything_is_asked(open_
     person.sees("This page does not belong to this survey")
 
 
+# --- practice
+
+
+def test_a_practice_draw_can_be_computed_again_in_python(open_site, visit):
+    person = visit(open_site.url)
+    page = person.page
+    page.get_by_text("For experts").click()
+    page.get_by_role("button", name="Test the dice").click()
+    person.fill()
+    page.get_by_role("button", name="Draw once").click()
+    words = json.loads(page.locator("code.bytes").text_content())
+    shown = [row.locator("td").nth(1).inner_text() for row in page.locator("#practised tbody tr").all()]
+    drawn = device.draw(open_site.survey.plan, [1, 1, 234, 0, 2], device.listed_words(words))
+    labels = [
+        f"{7391000 + code:,}" if question.labels is None else question.labels[code]["en"]
+        for question, code in zip(open_site.survey.questions, drawn)
+    ]
+    assert [
+        text.replace("I prefer not to say", f"{7391000 + 2000:,}") if i == 2 else text for i, text in enumerate(shown)
+    ] == labels
+
+
+def test_many_practice_draws_beside_the_plan(open_site, visit):
+    person = visit(open_site.url)
+    page = person.page
+    page.get_by_text("For experts").click()
+    page.get_by_role("button", name="Test the dice").click()
+    person.fill()
+    page.get_by_role("button", name="Draw 1,000 times").click()
+    table = page.get_by_role("table", name="Do you smoke?")
+    rows = [row.locator("td").all_inner_texts() for row in table.locator("tbody tr").all()]
+    sent = open_site.survey.data["odds"][0]["sent_of_100"][1]
+    assert [round(int(planned) / 10) for planned, _, _ in rows] == sent
+    assert sum(int(count) for _, _, count in rows) == 1000
+    assert page.locator("#practised table").count() == 5
+
+
 # --- invitations
 
 
@@ -274,6 +312,7 @@ def test_an_invited_survey(invited_site, visit):
     person.fill()
     person.send()
     person.sees("Sending")
+    assert "waits a moment before it sends" in person.page.locator("main").inner_text()
     assert accepted(invited_site) == before  # some time apart from the claim
     person.page.clock.run_for(21_000)
     person.sees("Thank you")

@@ -53,7 +53,11 @@ COUNT = """(pk, json, record, draws, words) => {
   for (let i = 0; i < draws; i++) pk.randomise(plan, record, source).forEach((code, place) => counts[place][code]++);
   return counts;
 }"""
-CHANCES = "(pk, json, record) => record.map((_, place) => pk.chances(pk.readPlan(json), record, place))"
+CHANCES = """(pk, json, record) => {
+  const plan = pk.readPlan(json);
+  const all = (place) => Array.from({ length: plan.attributes[place].size }, (_, code) => code);
+  return record.map((_, place) => all(place).map(pk.chanceOf(plan, record, place)));
+}"""
 LEAST = 1e-7
 """A p value below this is no chance: there are fewer than 100 of them here."""
 PLANS = {vector["name"]: vector["plan"] for vector in VECTORS["vectors"]}

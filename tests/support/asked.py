@@ -100,12 +100,9 @@ class Site:
 def served(folder: Path, text: str = SMOKING, *, invited: bool = False, database: str | None = None) -> Iterator[Site]:
     """A survey on the real service, on SQLite unless told otherwise, with its invitations if it has any."""
     with Wire() as wire:
-        issuer, options = None, {"service": wire.url}
-        if invited:
-            survey = survey_of(text, invitation_key=new_issuer(folder / "issuer"), **options)
-            issuer = Issuer(folder / "issuer", survey)
-        else:
-            survey = survey_of(text, **options)
+        key = new_issuer(folder / "issuer") if invited else None
+        survey = survey_of(text, service=wire.url, invitation_key=key)
+        issuer = Issuer(folder / "issuer", survey) if invited else None
         service = app(survey, database or f"sqlite:///{folder / 'answers.db'}", per_minute=None, issuer=issuer)
         with running(service) as wire.upstream:
             yield Site(survey, wire, issuer)

@@ -1,4 +1,4 @@
-import { systemWords, readPlan, codeOf, randomise, isPossible, chances, oddsFactor, blindToken, finalize, digest, toHex, toBase64, fromBase64, randomBytes, submission, newKey, post, get } from "./pkanon.js";
+import { systemWords, readPlan, codeOf, randomise, isPossible, chanceOf, oddsFactor, blindToken, finalize, digest, toHex, toBase64, fromBase64, randomBytes, submission, newKey, post, get } from "./pkanon.js";
 
 /*
  * The page: explain, ask, then draw + save + send in one action.
@@ -430,11 +430,12 @@ function anyCodes(question, code) {
   return codes;
 }
 
-const chancesOf = (question, code) => chances(plan, anyCodes(question, code), question.place);
+/** The chance that an answer is sent as it was given. */
+const keptChance = (question, code) => chanceOf(plan, anyCodes(question, code), question.place)(code);
 
 function exampleWords() {
   const question = questions.find(({ labels }) => labels?.length === 2) ?? questions.find(({ labels }) => labels) ?? questions[0];
-  const kept = chancesOf(question, 0)[0];
+  const kept = keptChance(question, 0);
   const values = { question: question.question[language], kept: of100(kept), count: of100(1 - kept) };
   if (!question.labels) return [say("p", "howLead", { value: labelOf(question, 0) }), say("p", "exampleNumber", values)];
   const [said, other] = question.labels.map((label) => label[language]);
@@ -449,7 +450,7 @@ function oddsTable() {
   const rows = questions.map((question) => {
     const size = question.attribute.size;
     const some = size <= 200 ? [...Array(size).keys()] : [0];
-    const kept = some.map((code) => of100(chancesOf(question, code)[code]));
+    const kept = some.map((code) => of100(keptChance(question, code)));
     const [low, high] = [Math.min(...kept), Math.max(...kept)];
     const range = (a, b) => (a === b ? number(a) : text("range", { low: number(a), high: number(b) }));
     return [question.question[language], range(low, high), range(100 - high, 100 - low)];
@@ -595,6 +596,7 @@ function answer(i, value) {
   answers[i] = value;
   if (missed.delete(i)) {
     document.getElementById(`error${i}`).remove();
+    document.querySelector(missed.size ? `[data-missed="${i}"]` : ".errors").remove();
     const field = document.querySelector(`[data-question="${i}"]`);
     field.classList.remove("missed");
     for (const part of [field, ...field.querySelectorAll("[aria-invalid]")]) {
@@ -684,7 +686,7 @@ function errorSummary() {
       const field = i === "consent" ? document.getElementById("consent") : document.querySelector(`[data-question="${i}"]`);
       (field.querySelector("[role=radio][tabindex='0'], input, select") ?? field).focus();
     };
-    return el("li", {}, el("button", { type: "button", onclick: go }, named));
+    return el("li", { "data-missed": i }, el("button", { type: "button", onclick: go }, named));
   });
   return el("div", { class: "errors", tabindex: "-1", role: "group", "aria-labelledby": "errors" }, say("h2", "wrong", {}, { id: "errors" }), el("ul", {}, items));
 }
@@ -711,9 +713,9 @@ function drawAndSend() {
   codes.fill(0);
   forget();
   if (kept.done) return show(doneView);
-  show(sendingView);
   if (survey.mode === "invited") later(send, APART.least + randomShare() * (APART.most - APART.least));
-  else send();
+  show(sendingView);
+  if (!waiting) send();
 }
 
 /** Seconds between an answer and its sending, with invitations: longer than a service keeps an idle connection. */
@@ -911,7 +913,8 @@ function oneDraw() {
 function manyDraws() {
   const { codes, counts } = practised;
   const tables = questions.map((question) => {
-    const expected = chances(plan, codes, question.place);
+    const expected = chanceOf(plan, codes, question.place);
+    const size = question.attribute.size;
     const drawn = counts(question.place);
     const own = codes[question.place];
     const line = (label, chance, count) => {
@@ -920,11 +923,11 @@ function manyDraws() {
       return [label, number(Math.round(1000 * chance)), `${number(low)}–${number(high)}`, number(count)];
     };
     const rows =
-      expected.length <= MOST_BUTTONS
-        ? expected.map((chance, code) => line(labelOf(question, code), chance, drawn.get(code) ?? 0))
+      size <= MOST_BUTTONS
+        ? Array.from({ length: size }, (_, code) => line(labelOf(question, code), expected(code), drawn.get(code) ?? 0))
         : [
-            line(labelOf(question, own), expected[own], drawn.get(own) ?? 0),
-            line(text("anotherValue"), 1 - expected[own], 1000 - (drawn.get(own) ?? 0)),
+            line(labelOf(question, own), expected(own), drawn.get(own) ?? 0),
+            line(text("anotherValue"), 1 - expected(own), 1000 - (drawn.get(own) ?? 0)),
           ];
     const head = [text("value"), text("planned"), text("usual"), text("counted")];
     return table(head, rows, { caption: question.question[language], numbers: [1, 2, 3] });

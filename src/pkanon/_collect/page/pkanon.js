@@ -237,29 +237,31 @@ const largest = (numbers) => numbers.reduce((a, b) => (a > b ? a : b));
 const smallest = (numbers) => numbers.reduce((a, b) => (a < b ? a : b));
 
 /**
- * The chance of each sent value of one attribute, for a person with these codes. For words and practice, not for draws.
- * @returns {number[]} one chance for each code of plan.attributes[place]
+ * The chance that one attribute is sent as a value, for a person with these codes. For words and practice, not for draws.
+ * @returns {(sent: number) => number} the chance of each code of plan.attributes[place]
  */
-export function chances(plan, codes, place) {
-  for (const block of plan.blocks) {
-    const i = block.units.findIndex((unit) => unit.places.includes(place));
-    if (i < 0) continue;
-    const unit = block.units[i];
-    const axis = unit.places.indexOf(place);
-    const before = block.units.map((other) => join(other, other.places.map((p) => codes[p])));
-    const { each, extra } = block.chances(block, before)[i];
-    const result = combinations(unit, axis).map((count) => count * each);
-    Object.entries(extra).forEach(([code, chance]) => (result[split(unit, Number(code))[axis]] += chance));
-    return result;
+export function chanceOf(plan, codes, place) {
+  const block = plan.blocks.find(({ units }) => units.some((unit) => unit.places.includes(place)));
+  const i = block.units.findIndex((unit) => unit.places.includes(place));
+  const unit = block.units[i];
+  const axis = unit.places.indexOf(place);
+  const before = block.units.map((other) => join(other, other.places.map((p) => codes[p])));
+  const { each, extra } = block.chances(block, before)[i];
+  const more = new Map();
+  for (const [code, chance] of Object.entries(extra)) {
+    const sent = split(unit, Number(code))[axis];
+    more.set(sent, (more.get(sent) ?? 0) + chance);
   }
-  throw new RangeError("The plan has no such attribute.");
+  const combinations = combinationsOf(unit, axis);
+  return (sent) => each * combinations(sent) + (more.get(sent) ?? 0);
 }
 
-/** How many allowed combinations of a unit have each code of one of its attributes. */
-function combinations(unit, axis) {
-  const counts = new Array(unit.sizes[axis]).fill(unit.forbid.length ? 0 : unit.size / unit.sizes[axis]);
-  if (unit.forbid.length) allowedCells(unit).forEach((_, code) => counts[split(unit, code)[axis]]++);
-  return counts;
+/** How many allowed combinations of a unit have a code of one of its attributes. */
+function combinationsOf(unit, axis) {
+  if (!unit.forbid.length) return () => unit.size / unit.sizes[axis];
+  const counts = new Array(unit.sizes[axis]).fill(0);
+  allowedCells(unit).forEach((_, code) => counts[split(unit, code)[axis]]++);
+  return (code) => counts[code];
 }
 
 /** Whatever is sent, it changes the odds between two sets of true answers by at most this factor: e^epsilon. */
