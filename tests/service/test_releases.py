@@ -47,6 +47,8 @@ def test_a_survey_of_5000_becomes_a_release_like_any_other(folder, database):
     assert certificate["collection"] == {"mode": "open link", "batch": None}
     jsonschema.validate(certificate, json.loads((Path(pk.__file__).parent / SCHEMA).read_text()))
     assert release.certificate.k >= 20
+    checked = pk.verify(folder / "out")
+    assert checked.ok, checked
     # the released rows are the stored ones
     sent = sorted(record for _, record in rows)
     codes = [opened_again.codes[a.name] for a in survey.plan.schema.randomised]
@@ -61,6 +63,21 @@ def test_a_survey_of_5000_becomes_a_release_like_any_other(folder, database):
         squared = float(((table["estimate"].to_numpy() - truth) ** 2).mean())
         predicted = (PEOPLE * survey.plan.predict(name).standard_error) ** 2
         assert squared < 40 * predicted, name  # chi-square with one degree of freedom at 1e-9
+
+
+def test_a_certificate_that_tells_another_story_is_found_out(folder):
+    survey = make(folder, records=150)
+    database = f"sqlite:///{folder}/answers.db"
+    fill(survey, database, 160)
+    set_stored_state(survey, database, "closed")
+    pk.collect.release(survey, database, folder / "out")
+    path = folder / "out" / "certificate.json"
+    told = json.loads(path.read_text())
+    for story in (None, {"mode": "invited, unlinkable given separation", "batch": None}, {"mode": "sent by post"}, 7):
+        path.write_text(json.dumps(told | {"collection": story}))
+        assert not pk.verify(folder / "out").ok
+        with pytest.raises(pk.PkanonError):
+            pk.open_release(folder / "out")
 
 
 def test_the_order_of_a_release_is_not_that_of_arrival(folder):

@@ -6,10 +6,11 @@ that claims nothing although its plan could is taken to be seeded, as it says.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from ..._plan import Central
+from ..._plan import Central, Collection
 from ..._progress import Progress
 from ..._release import CERTIFICATE, PLAN, SENTENCES, Certificate, central_of, data_digest
 from .case import Case, stated
@@ -46,7 +47,15 @@ def expected(case: Case, progress: Progress) -> Certificate | None:
         central = central_of(plan, rows)
         progress("central", 1.0)
     digest = "" if case.table is None else data_digest(plan, case.table.codes)
-    return Certificate.of(plan, rows, digest, central, private=not seeded)
+    return Certificate.of(plan, rows, digest, central, private=not seeded, collection=_collection(data))
+
+
+def _collection(data: Mapping[str, Any]) -> Collection | None:
+    """How the rows came in, as the certificate says; None if it says nothing that makes sense, which then differs from it."""
+    try:
+        return Collection.from_json(data.get("collection"))
+    except (TypeError, ValueError):
+        return None
 
 
 def claims(case: Case, right: Certificate | None) -> Check:

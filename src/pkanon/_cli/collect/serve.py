@@ -59,7 +59,7 @@ def command(
 
     \b
     Examples: pkanon collect serve survey --database sqlite:///answers.db
-              pkanon collect serve survey --database postgresql://survey@localhost/survey --behind-proxy
+              pkanon collect serve survey --database postgresql://survey@db.example.org/survey --behind-proxy
     """
     read = pk.collect.Survey.read(survey)
     token = None if admin_token_file is None else private.read_token(admin_token_file)

@@ -44,7 +44,7 @@ class PostgresStore:
         self._name = f"pkanon_{digest[:16]}"
         self._lock = int.from_bytes(hashlib.sha256(self._name.encode()).digest()[:8], "big", signed=True)
         self.warnings: tuple[str, ...] = ()
-        self._connection = self._connect(0.0)
+        self._connection = self._connect(1.0)
         try:
             self.warnings = self._check_settings()
             self._prepare(create=create)
@@ -186,6 +186,10 @@ class PostgresStore:
             raise StoreFailure(str(error)) from None
 
     def close(self) -> None:
+        with suppress(self._psycopg.Error):
+            self._connection.rollback()
+            self._run("SELECT pg_advisory_unlock_all()")  # at once; the server takes its time to end a session
+            self._connection.commit()
         with suppress(self._psycopg.Error):
             self._connection.close()
 
