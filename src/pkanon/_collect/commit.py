@@ -1,6 +1,7 @@
 """Group commit: answers are stored in shuffled batches, and acknowledged when they are on the disk.
 
-An answer waits until a batch is full or a moment has passed. The batch is shuffled, stored in one transaction in a
+An answer waits until there are enough for a batch or a moment has passed; while one batch is stored, the next one grows. A
+batch is shuffled, stored in one transaction in a
 thread of its own, and then acknowledged in that shuffled order. A batch ends at every multiple of B answers, so that the
 counts which results are made of are those of just that many answers.
 
@@ -25,6 +26,9 @@ from .store import Contents, Layout, Store, StoreFailure
 from .tally import Tally
 
 BATCH = 64
+"""Answers of one batch, at most."""
+ENOUGH = 16
+"""Answers that are not made to wait for more. With larger batches clients and server take turns instead of working at once."""
 PATIENCE = 0.02
 """Seconds that the first answer of a batch waits for others."""
 MOST_WAITING = 2_048
@@ -53,15 +57,13 @@ class _Waiting:
 class GroupCommit:
     """Stores answers of one survey; made and used in one event loop."""
 
-    def __init__(
-        self, store: Store, layout: Layout, *, every: int, batch: int = BATCH, patience: float = PATIENCE
-    ) -> None:
+    def __init__(self, store: Store, layout: Layout, *, every: int, patience: float = PATIENCE) -> None:
         self._store, self._layout, self._every = store, layout, every
-        self._batch, self._patience = batch, patience
+        self._patience = patience
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pkanon-store")
         self._waiting: dict[bytes, _Waiting] = {}  # in the order of arrival, until their batch is drawn up
         self._storing: dict[bytes, _Waiting] = {}
-        self._arrived, self._full = asyncio.Event(), asyncio.Event()
+        self._arrived, self._enough = asyncio.Event(), asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._ready = True
         self._since = 0.0  # when the first of those who wait has come
@@ -96,8 +98,8 @@ class GroupCommit:
             self._since = asyncio.get_running_loop().time()
         self._waiting[key] = _Waiting(record, future)
         self._arrived.set()
-        if len(self._waiting) >= self._batch:
-            self._full.set()
+        if len(self._waiting) >= ENOUGH:
+            self._enough.set()
         return await asyncio.shield(future)
 
     async def set_state(self, state: str) -> None:
@@ -129,20 +131,20 @@ class GroupCommit:
         while True:
             await self._arrived.wait()
             left = self._since + self._patience - asyncio.get_running_loop().time()
-            if len(self._waiting) < self._batch and left > 0:
+            if len(self._waiting) < ENOUGH and left > 0:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._full.wait(), left)
+                    await asyncio.wait_for(self._enough.wait(), left)
             await self._store_batch(self._next_batch())
 
     def _next_batch(self) -> dict[bytes, _Waiting]:
-        size = min(self._batch, len(self._waiting), self._every - self._tally.answers % self._every)
+        size = min(BATCH, len(self._waiting), self._every - self._tally.answers % self._every)
         keys = list(self._waiting)[:size]
         self._storing = {key: self._waiting.pop(key) for key in _random.sample(keys, size)}
-        self._full.clear()
+        self._enough.clear()
         if not self._waiting:
             self._arrived.clear()
-        elif len(self._waiting) >= self._batch:
-            self._full.set()
+        elif len(self._waiting) >= ENOUGH:
+            self._enough.set()
         return self._storing
 
     async def _store_batch(self, batch: dict[bytes, _Waiting]) -> None:
@@ -174,7 +176,7 @@ class GroupCommit:
         waiting = [*self._storing.values(), *self._waiting.values()]
         self._storing, self._waiting = {}, {}
         self._arrived.clear()
-        self._full.clear()
+        self._enough.clear()
         for each in waiting:
             each.future.set_result(Outcome.BUSY)
         while True:

@@ -76,6 +76,17 @@ Handler = Callable[[Request], Awaitable[Response]]
 log = logging.getLogger("pkanon.collect")
 
 
+class _Endpoint:
+    """A handler that raises nothing, as an ASGI application: Starlette need not stand guard around it once more."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._handler(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+
 class Service:
     """What the routes of one survey do."""
 
@@ -224,7 +235,7 @@ class Service:
             log.warning("A proxy stands in front, so all visitors count as one address: start with --behind-proxy.")
         return "" if request.client is None else request.client.host
 
-    def _guarded(self, handler: Handler, headers: Mapping[str, str] | None = None) -> Handler:
+    def _guarded(self, handler: Handler, headers: Mapping[str, str] | None = None) -> _Endpoint:
         """A handler whose refusals have one shape and these headers, are counted, and say nothing about what was sent."""
 
         async def respond(request: Request) -> Response:
@@ -242,7 +253,7 @@ class Service:
             response.headers.update(headers or {})
             return response
 
-        return respond
+        return _Endpoint(respond)
 
     def _refuse(self, refusal: Refusal) -> Response:
         self._refused[refusal.code] += 1
@@ -298,14 +309,15 @@ class _Headers:
 
 async def _body(request: Request) -> bytes:
     """The JSON body of a request, of limited size and in limited time."""
-    media, _, parameters = request.headers.get("content-type", "").partition(";")
-    charset = parameters.replace(" ", "").lower()
-    if media.strip().lower() != "application/json" or charset not in ("", "charset=utf-8", 'charset="utf-8"'):
+    headers = dict(request.scope["headers"])
+    media, _, parameters = headers.get(b"content-type", b"").partition(b";")
+    charset = parameters.replace(b" ", b"").lower()
+    if media.strip().lower() != b"application/json" or charset not in (b"", b"charset=utf-8", b'charset="utf-8"'):
         raise Refusal("media_type", "The body must be application/json, in UTF-8.")
-    if request.headers.get("content-encoding", "identity").lower() != "identity":
+    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
         raise Refusal("media_type", "The body must not be compressed.")
-    length = request.headers.get("content-length", "")
-    if length.isascii() and length.isdecimal() and int(length[:12]) > MOST_BYTES:
+    length = headers.get(b"content-length", b"")
+    if length.isdigit() and int(length[:12]) > MOST_BYTES:
         raise Refusal("too_large", f"The body must not exceed {MOST_BYTES:,} bytes.")
     parts, size = [], 0
     try:

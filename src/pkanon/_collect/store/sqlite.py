@@ -122,15 +122,18 @@ class SqliteStore:
                 self._grow()
             slots = self._draw(len(batch))
             cells = [self._layout.cell(key, record) for key, record in batch]
+            # One statement, and a transaction of its own: every further one could wait for the thread of the service.
+            rows = ", ".join(["(?, ?)"] * len(batch))
+            update = (
+                f"WITH new(id, cell) AS (VALUES {rows}) UPDATE slot SET cell = new.cell FROM new WHERE slot.id = new.id"
+            )
+            values = [value for pair in zip(slots, cells) for value in pair]
             try:
-                with _transaction(self._connection):
-                    # One statement: between statements the thread of the service could be made to wait for the other one.
-                    rows = ", ".join(["(?, ?)"] * len(batch))
-                    self._connection.execute(
-                        f"WITH new(id, cell) AS (VALUES {rows}) UPDATE slot SET cell = new.cell FROM new WHERE slot.id = new.id",
-                        [value for pair in zip(slots, cells) for value in pair],
-                    )
-                    if snapshot is not None:
+                if snapshot is None:
+                    self._connection.execute(update, values)
+                else:
+                    with _transaction(self._connection):
+                        self._connection.execute(update, values)
                         self._set("snapshot", snapshot)
             except BaseException:
                 self._free += slots
