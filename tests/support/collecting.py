@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import pkanon as pk
-from pkanon._collect import make_server, make_survey, read_questionnaire
+from pkanon._collect import listen, make_server, make_survey, read_questionnaire
 from pkanon._collect.store import Layout, Store, open_store
 
 SURVEY = """\
@@ -132,7 +132,7 @@ def running(survey: pk.collect.Survey, database: str, **options: Any) -> Iterato
     """A service in a thread of this process."""
     options = {"admin_token": TOKEN, "per_minute": None} | options
     app = pk.collect.app(survey, database, **options)
-    listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+    listener = listen("127.0.0.1", 0)
     server = make_server(app)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
     thread.start()

@@ -22,7 +22,7 @@ from .invitations import Issuer, new_issuer, read_invitations, save_invitations
 from .issuing import Claims
 from .questionnaire import read_questionnaire
 from .remote import remote_status, set_remote_state
-from .serving import app, make_server, serve
+from .serving import app, listen, make_server, serve
 from .survey import Survey, make_survey, new
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "check",
     "demonstrate",
     "device",
+    "listen",
     "make_server",
     "make_survey",
     "new",

@@ -11,7 +11,6 @@ import http.client
 import json
 import random
 import secrets
-import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +25,7 @@ from .._progress import Progress, quiet
 from .._release import Release
 from .closing import release, set_stored_state
 from .device import draw
-from .serving import app, make_server, quiet_logging
+from .serving import app, listen, make_server, quiet_logging
 from .survey import Survey, new
 
 PEOPLE = 2_000
@@ -77,7 +76,7 @@ def _answered(survey: Survey, database: str, true: list[list[int]], progress: Pr
     """Let everybody answer over HTTP; how the survey stands then."""
     quiet_logging()
     server = make_server(app(survey, database, per_minute=None))
-    with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
+    with listen("127.0.0.1", 0) as listener:
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
         thread.start()
         port = listener.getsockname()[1]
