@@ -186,7 +186,7 @@ def test_without_a_token_there_is_no_admin_route(survey, folder):
         assert "/admin/state" not in client.ask("GET", "/openapi.json")[2]["paths"]
 
 
-def test_only_answers_may_be_sent_from_other_origins(client, bodies):
+def test_what_pages_of_other_origins_may_ask(client, bodies):
     origin = {"Origin": "null", "Content-Type": "application/json"}
     status, headers, _ = client.ask(
         "OPTIONS", "/answers", None, {"Origin": "null", "Access-Control-Request-Method": "POST"}
@@ -200,7 +200,9 @@ def test_only_answers_may_be_sent_from_other_origins(client, bodies):
     for body, expected in ((bodies[0], 200), ({}, 400)):  # refusals too, so that the page can tell people why
         status, headers, _ = client.ask("POST", "/answers", body, origin)
         assert (status, headers["access-control-allow-origin"]) == (expected, "*")
-    for method, path in (("GET", "/status"), ("GET", "/results"), ("POST", "/admin/state"), ("GET", "/nothing")):
+    for path in ("/", "/manifest.json", "/status"):  # which survey it is, and whether it is open
+        assert client.ask("GET", path, None, origin)[1]["access-control-allow-origin"] == "*"
+    for method, path in (("GET", "/results"), ("POST", "/admin/state"), ("GET", "/nothing")):
         headers = client.ask(method, path, b"" if method == "POST" else None, origin)[1]
         assert "access-control-allow-origin" not in headers, path
 
