@@ -267,7 +267,7 @@ def check_crashes(times: int, answers: int) -> list[str]:
             (
                 ("the service on SQLite", f"sqlite:///{folder}/answers.db", kill),
                 ("the service on PostgreSQL", server.url, kill),
-                ("PostgreSQL itself", server.url, restart),
+                ("PostgreSQL itself, stopped at once", server.url, restart),
             )
         ):
             part = folder / f"part-{number}"
@@ -275,7 +275,7 @@ def check_crashes(times: int, answers: int) -> list[str]:
             survey = make(part, records=answers + number, k=20)
             survey.save(part / "survey")
             result = crash(database, survey, part, disturb, times, answers)
-            lines.append(f"{times} times kill -9 under load, {title}: {result}.")
+            lines.append(f"{times} times killed under load, {title}: {result}.")
             print(lines[-1], flush=True)
     return lines
 
