@@ -34,7 +34,14 @@ NAVIGATION = {
     "For analysts": ["analyst/analysing", "analyst/sql", "analyst/correct-it-yourself"],
     "Reference": ["reference/cli", "reference/python", "reference/files", "reference/conversions"],
     "Why it is true": ["why/theory", "why/optimal", "decisions/index"],
-    "Measured": ["results/compare", "results/trust", "results/attack", "results/reproduce", "results/benchmarks", "results/collect"],
+    "Measured": [
+        "results/compare",
+        "results/trust",
+        "results/attack",
+        "results/reproduce",
+        "results/benchmarks",
+        "results/collect",
+    ],
 }
 """Every page but index.md, in the order of the sidebar. Pages in docs/decisions are listed by their own index."""
 

@@ -9,8 +9,8 @@ signature.py    who vouches for it
 """
 
 from .certificate import FORMAT as CERTIFICATE_FORMAT
-from .collected import collected
 from .certificate import SENTENCES, Certificate, central_of, data_digest
+from .collected import collected
 from .folder import CERTIFICATE_KEY, HASHED, PLAN_KEY, carries_plan, datapackage, file_hash
 from .names import CERTIFICATE, FORMATS, PACKAGE, PLAN, README, REPORT, SIGNATURE
 from .pipeline import check, release
