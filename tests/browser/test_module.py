@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marking_keys import FactoredKey, marking_key
 from scipy.stats import binomtest
 
 import pkanon as pk
@@ -225,6 +226,39 @@ def test_the_vectors_of_rfc_9474(calculator):
         "altered": False,
         "wrong": "The issuer's signature is wrong.",
     }
+
+
+@pytest.mark.parametrize(("first", "proved_by_units"), [(3, False), (1009, True)])
+def test_a_key_with_small_factors_is_refused(calculator, first, proved_by_units):
+    """All its roots are there, but requests would share with n what their tokens share."""
+    key = marking_key(first, proved_by_units=proved_by_units)
+    assert not calculator("(pk, key) => pk.isProven(key)", key.to_json())
+    attempt = "(pk, key) => pk.blindToken(key).then(() => 'sent', (error) => error.message)"
+    assert "has no proof" in calculator(attempt, key.to_json())
+
+
+def test_a_token_that_shares_a_larger_factor_is_not_sent(calculator):
+    key = marking_key(65538)
+    assert calculator("(pk, key) => pk.isProven(key)", key.to_json())
+    attempt = """(pk, key, token) => pk.blind(key, pk.fromBase64(token), new Uint8Array(48))
+      .then(() => "sent", (error) => error.message)"""
+    assert "shares a factor" in calculator(attempt, key.to_json(), to_text(key.marked(bytes(48))))
+    assert calculator(attempt, key.to_json(), to_text(bytes(32))) == "sent"
+
+
+def test_the_roots_of_a_proof_are_units_below_n(calculator):
+    private = PrivateKey.generate()
+    key = private.public.to_json()
+    assert calculator("(pk, key) => pk.isProven(key)", key)
+    above = to_text((private.public.proof[0] + private.n).to_bytes(private.size + 1, "big"))
+    assert not calculator("(pk, key) => pk.isProven(key)", {**key, "proof": [above, *key["proof"][1:]]})
+    assert not calculator("(pk, key) => pk.isProven(key)", marking_key(65538, proved_by_units=False).to_json())
+
+
+def test_a_short_key_is_refused(calculator):
+    private = PrivateKey.generate()
+    for factors, proven in (((private.p, private.q), True), ((private.p,), False)):
+        assert calculator("(pk, key) => pk.isProven(key)", FactoredKey(factors).to_json()) is proven
 
 
 def test_a_token_of_the_browser_is_signed_and_verified_in_python(calculator):

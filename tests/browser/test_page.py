@@ -5,12 +5,16 @@ import hashlib
 import json
 import re
 from importlib import resources
+from types import SimpleNamespace
 
 import pytest
 from asked import SMOKING, survey_of
+from marking_keys import marking_key
 from respondent import hosted
 
 from pkanon._collect.page import assemble_page, module
+from pkanon._collect.survey import to_bytes
+from pkanon._collect.tokens import PrivateKey, to_text
 from pkanon._errors import InputError
 
 HOSTILE = r"""</script><script>document.title='broken'</script><!-- "quoted" & 'so' \u003c \\u003c {{style}} $& é"""
@@ -130,6 +134,21 @@ def test_an_address_without_https(visit, survey):
     hosted(person, survey, "http://survey.test/")
     person.page.goto("http://survey.test/")
     person.sees("This address is not secure")
+
+
+def test_a_key_that_could_mark_people_is_told_before_anything_is_sent(visit):
+    private = PrivateKey.generate()
+    honest = survey_of(invitation_key=private.public)
+    changed = to_bytes({**honest.data, "invitation_key": marking_key(1009).to_json()})
+    files = {**honest.files, "survey.json": changed, "index.html": assemble_page(changed, honest.files["plan.json"])}
+    person = visit()
+    hosted(person, SimpleNamespace(files=files))
+    asked = []
+    person.page.on("request", lambda request: asked.append(request.method))
+    person.page.goto(f"https://survey.test/#{to_text(bytes(16))}")
+    person.sees("This survey cannot be trusted with invitations")
+    assert asked == ["GET"]  # the page itself
+    assert person.storage() == {}
 
 
 # --- from a disk

@@ -2,11 +2,13 @@
 
 import itertools
 import json
+import math
 import random
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from marking_keys import marking_key
 
 from pkanon import InputError
 from pkanon._collect import tokens
@@ -133,6 +135,51 @@ def test_a_key_that_would_link_people_has_no_proof():
     assert pow(3, (p - 1) // tokens.EXPONENT, p) != 1  # 3 has no e-th root modulo p: roots are missing
     rooted = [pow(tokens._challenge(n, i), (p - 1) // tokens.EXPONENT, p) == 1 for i in range(tokens.ROOTS)]
     assert not all(rooted)  # so no e-th root exists, whatever is written down as a proof
+
+
+def is_rooted(key):
+    return all(pow(root, tokens.EXPONENT, key.n) == tokens._challenge(key.n, i) for i, root in enumerate(key.proof))
+
+
+@pytest.mark.parametrize(("first", "proved_by_units"), [(3, False), (1009, True)])
+def test_a_key_with_small_factors_is_refused(first, proved_by_units):
+    """Every root is there, but a request shares with n what its token shares: that is a mark."""
+    key = marking_key(first, proved_by_units=proved_by_units)
+    assert key.n.bit_length() == 2048
+    assert is_rooted(key)
+    encoded = tokens.encode(key.marked(bytes(48)), 2047, bytes(48))
+    request = encoded * pow(2, tokens.EXPONENT, key.n) % key.n
+    assert (
+        math.gcd(request, key.n) == math.gcd(encoded, key.n) > 1
+    )  # what the issuer would see, whatever hides the token
+    with pytest.raises(InputError, match="small factor"):
+        tokens.PublicKey(key.n, key.proof)
+    with pytest.raises(InputError, match="small factor"):
+        tokens.PublicKey.from_json(key.to_json())
+
+
+def test_a_token_that_shares_a_larger_factor_is_not_sent():
+    key = marking_key(tokens.EXPONENT + 1)
+    public = tokens.PublicKey.from_json(key.to_json())
+    with pytest.raises(tokens.TokenError, match="shares a factor"):
+        tokens.blind(public, key.marked(bytes(48)), salt=bytes(48))
+
+
+def test_a_device_seldom_has_to_stop():
+    """The bound that the module states: factors above 65537 in a modulus of at most 4096 bits."""
+    key = marking_key(tokens.EXPONENT + 1)
+    assert len(key.factors) < 128
+    assert tokens.EXPONENT**256 > 2**4096
+    stopped = 1 - math.prod(1 - 1 / factor for factor in key.factors)
+    assert stopped < len(key.factors) / tokens.EXPONENT < 1 / 512
+
+
+def test_the_roots_of_a_proof_are_units():
+    """Zero modulo a factor is a root of zero in every key, so it would prove nothing."""
+    key = marking_key(tokens.EXPONENT + 1, proved_by_units=False)
+    assert is_rooted(key)
+    with pytest.raises(InputError, match="without a proof"):
+        tokens.PublicKey(key.n, key.proof)
 
 
 def test_keys_in_files(key, tmp_path):

@@ -5,9 +5,13 @@ a random factor (:func:`blind`). The issuer signs what it cannot read (:meth:`Pr
 takes the factor off again (:func:`finalize`). What remains is an ordinary RSA-PSS signature of the token. Whatever the
 issuer has seen fits every token equally well: for each pair there is exactly one factor (tests/exact/test_tokens.py).
 
-That needs a key whose e-th powers reach every number. An issuer that wants to link people could choose another one, so
-a key comes with a proof (:func:`prove`): e-th roots of eight numbers that nobody chose, which such a key has with a
-probability below 2^-128.
+That needs two things of the key, and an issuer that wants to link people could choose another one.
+
+- The e-th powers of units reach every unit. So a key comes with a proof (:func:`prove`): e-th roots of eight units that
+  nobody chose, which a key of the other kind has with a probability below 2^-128.
+- The token is a unit: a factor that it shares with n would show in the request. :func:`blind` sends no other token, and a
+  key with a factor up to 65537 is refused, so that nearly every token is one. A modulus of at most 4096 bits has fewer
+  than 256 larger factors, so a device has to stop with a probability below 256/65537, 1 in 256; what it sends is hidden.
 
 ``cryptography`` makes keys and verifies; it has no blind signing, so that is done with Python's integers. Their
 operations take time that depends on the numbers, so the issuer hides its input behind a factor of its own.
@@ -103,8 +107,12 @@ class PublicKey:
     def __post_init__(self) -> None:
         if not BITS <= self.n.bit_length() <= 4096 or self.n % 2 == 0:
             raise InputError(f"The key of the invitations is not an RSA key of {BITS} to 4096 bits.")
+        if any(self.n % factor == 0 for factor in range(3, EXPONENT + 1, 2)):
+            raise InputError(
+                "The key of the invitations has a small factor, which can mark who was invited; do not use it."
+            )
         if len(self.proof) != ROOTS or any(
-            not 0 < root < self.n or pow(root, EXPONENT, self.n) != _challenge(self.n, i)
+            not 0 < root < self.n or gcd(root, self.n) != 1 or pow(root, EXPONENT, self.n) != _challenge(self.n, i)
             for i, root in enumerate(self.proof)
         ):
             raise InputError(
@@ -282,7 +290,7 @@ def blind(key: PublicKey, token: bytes, *, salt: bytes | None = None, inverse: i
     encoded = encode(token, key.n.bit_length() - 1, os.urandom(SALT_BYTES) if salt is None else salt)
     if gcd(encoded, key.n) != 1:
         raise TokenError(
-            "The token shares a factor with the key, which does not happen by chance; the key is unusable."
+            "The token shares a factor with the key, which an honest key does not let happen; do not use this survey."
         )
     if inverse is None:
         inverse = 0

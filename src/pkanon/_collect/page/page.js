@@ -103,6 +103,8 @@ const WORDS = {
     usedNote: "It can be used once, on the device that opened it first. Nothing has been sent from here.",
     unknown: "This invitation is not valid",
     unknownNote: "Check that you opened the whole link. If you did, please tell the organiser. Nothing has been sent.",
+    marking: "This survey cannot be trusted with invitations",
+    markingNote: "Its key could mark your invitation, so that your answers could be matched with it. Please do not answer here, and tell the organiser. Nothing has been sent.",
     redeeming: "Checking your invitation",
     redeemingNote: "One moment.",
     redeemLater: "The invitation cannot be checked at the moment. This page tries again by itself.",
@@ -217,6 +219,8 @@ const WORDS = {
     usedNote: "Sie gilt einmal, und zwar auf dem Gerät, auf dem sie zuerst geöffnet wurde. Von hier wurde nichts gesendet.",
     unknown: "Diese Einladung ist nicht gültig",
     unknownNote: "Prüfen Sie, ob Sie den vollständigen Link geöffnet haben. Wenn ja, sagen Sie bitte dem Veranstalter Bescheid. Es wurde nichts gesendet.",
+    marking: "Den Einladungen dieser Umfrage ist nicht zu trauen",
+    markingNote: "Ihr Schlüssel könnte Ihre Einladung kennzeichnen. Dann ließen sich Ihre Antworten ihr zuordnen. Bitte antworten Sie hier nicht und sagen Sie dem Veranstalter Bescheid. Es wurde nichts gesendet.",
     redeeming: "Ihre Einladung wird geprüft",
     redeemingNote: "Einen Moment.",
     redeemLater: "Die Einladung lässt sich gerade nicht prüfen. Die Seite versucht es von selbst wieder.",
@@ -859,6 +863,7 @@ async function claimFor(code) {
 
 const redeemingView = () => notice("redeeming", "redeemingNote");
 const redeemLaterView = () => notice("redeeming", "redeemLater");
+const markingView = () => notice("marking", "markingNote");
 const usedView = () => notice("used", "usedNote");
 const unknownView = () => notice("unknown", "unknownNote");
 const invitationView = () => notice("invitation", "invitationNote");
@@ -951,7 +956,11 @@ async function open() {
   const invited = survey.mode === "invited";
   let kept = store.read();
   if (invited && code && !kept.record && (!kept.claim || kept.claim.code !== code) && !kept.token) {
-    kept = { claim: await claimFor(code) };
+    try {
+      kept = { claim: await claimFor(code) };
+    } catch {
+      return show(markingView, false); // the key fails, or the token shares a factor with it
+    }
     store.write(kept);
   }
   if (kept.record) {

@@ -289,26 +289,31 @@ export async function blindToken(key) {
 const ROOTS = 8;
 
 /**
- * Whether a key hides what it should. A dishonest issuer could choose one with which blinded tokens can be told apart;
- * such a key lacks e-th roots. The proof holds the roots of eight numbers that follow from n, so that nobody chose them.
+ * Whether a key hides what it should. A dishonest issuer could choose one with which blinded tokens can be told apart.
+ * Either it lacks e-th roots: the proof holds the roots of eight units that follow from n, so that nobody chose them. Or
+ * tokens share a factor with n: none may be small, and `blind` stops at a token that shares a larger one.
  */
 export async function isProven(key) {
   const [bytes, e] = [fromBase64(key.n), toInteger(fromBase64(key.e))];
   const n = toInteger(bytes);
-  if (e !== 65537n || key.proof.length !== ROOTS) return false;
+  const bits = n.toString(2).length;
+  if (e !== 65537n || bits < 2048 || bits > 4096 || !(n & 1n) || key.proof.length !== ROOTS) return false;
+  for (let factor = 3n; factor <= e; factor += 2n) if (n % factor === 0n) return false;
   for (let i = 0; i < ROOTS; i++) {
     const seed = joinBytes(new TextEncoder().encode("pkanon invitation key"), bytes, [i]);
     const number = toInteger(await mask(seed, bytes.length + 16)) % n;
-    if (power(toInteger(fromBase64(key.proof[i])), e, n) !== number) return false;
+    const root = toInteger(fromBase64(key.proof[i]));
+    if (root <= 0n || root >= n || inverseOf(root, n) === null || power(root, e, n) !== number) return false;
   }
   return true;
 }
 
-/** RFC 9474, Blind. The salt and the blinding factor are arguments for tests only. */
+/** RFC 9474, Blind; stops at a token that shares a factor with n. The salt and the blinding factor are arguments for tests. */
 export async function blind(key, message, salt = randomBytes(HASH_BYTES), factor = null) {
   const n = toInteger(fromBase64(key.n));
   const e = toInteger(fromBase64(key.e));
   const encoded = toInteger(await encodePss(message, n.toString(2).length - 1, salt));
+  if (inverseOf(encoded, n) === null) throw new Error("The token shares a factor with the key, which would mark it.");
   let r = factor;
   let inverse = r === null ? null : inverseOf(r, n);
   while (inverse === null) {
