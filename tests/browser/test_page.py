@@ -154,21 +154,21 @@ def test_a_key_that_could_mark_people_is_told_before_anything_is_sent(visit):
 # --- from a disk
 
 
-def test_from_a_disk_without_an_address(visit, survey, tmp_path):
+@pytest.mark.parametrize("invited", [False, True])
+def test_from_a_disk_without_an_address_it_can_be_tested_but_not_answered(visit, tmp_path, invited):
+    survey = survey_of(invitation_key=PrivateKey.generate().public if invited else None)
     (tmp_path / "index.html").write_bytes(survey.files["index.html"])
-    person = visit((tmp_path / "index.html").as_uri())
-    person.begin()
+    person = visit(f"{(tmp_path / 'index.html').as_uri()}#{to_text(bytes(16))}")
+    person.sees("Taking part")
+    page = person.page
+    assert "it does not say where answers go" in page.locator("main").inner_text()
+    assert page.get_by_role("button", name="Start", exact=True).count() == page.locator("input").count() == 0
+    page.get_by_text("For experts").click()
+    page.get_by_role("button", name="Test the dice").click()
     person.fill()
-    person.send()
-    person.sees("Your answers as a code")
-    code = person.page.get_by_label("Code").input_value()
-    data = json.loads(base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)))
-    assert data["survey"] == hashlib.sha256(survey.files["survey.json"]).hexdigest()
-    (entry,) = person.storage().values()
-    assert json.loads(entry) == {"record": data["record"], "key": data["key"]}
-    person.page.reload()
-    person.sees("Your answers as a code")
-    assert person.page.get_by_label("Code").input_value() == code  # no other draw
+    page.get_by_role("button", name="Draw once").click()
+    assert page.locator("code.bytes").count() == 1
+    assert person.storage() == {}
 
 
 def test_from_a_disk_with_the_address_of_the_service(open_site, visit, tmp_path):

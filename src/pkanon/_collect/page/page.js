@@ -108,11 +108,7 @@ const WORDS = {
     redeeming: "Checking your invitation",
     redeemingNote: "One moment.",
     redeemLater: "The invitation cannot be checked at the moment. This page tries again by itself.",
-    code: "Your answers as a code",
-    codeNote: "This page was opened from a file, and the survey cannot be reached from here. Copy the whole code and give it to the organiser. It holds your randomised answers only. This device will not draw again.",
-    codeField: "Code",
-    copy: "Copy the code",
-    copied: "Copied.",
+    noAddress: "This page was opened from a file, and it does not say where answers go. So you can read and test it, but not answer here. To answer, open the survey with its link.",
     practiceNote: "A test. Nothing on this page is ever sent or saved.",
     practiceLead: "Answer as you like. The draw is made by the same code and with the same numbers as a real one, and you see the random words behind it.",
     drawOne: "Draw once",
@@ -224,11 +220,7 @@ const WORDS = {
     redeeming: "Ihre Einladung wird geprüft",
     redeemingNote: "Einen Moment.",
     redeemLater: "Die Einladung lässt sich gerade nicht prüfen. Die Seite versucht es von selbst wieder.",
-    code: "Ihre Antworten als Code",
-    codeNote: "Diese Seite wurde aus einer Datei geöffnet, und die Umfrage ist von hier aus nicht erreichbar. Kopieren Sie den ganzen Code und geben Sie ihn dem Veranstalter. Er enthält nur Ihre zufällig veränderten Antworten. Dieses Gerät würfelt nicht noch einmal.",
-    codeField: "Code",
-    copy: "Code kopieren",
-    copied: "Kopiert.",
+    noAddress: "Diese Seite wurde aus einer Datei geöffnet, und in ihr steht nicht, wohin Antworten gehen. Sie können sie lesen und testen, aber hier nicht antworten. Um zu antworten, öffnen Sie die Umfrage über ihren Link.",
     practiceNote: "Ein Test. Von dieser Seite wird nie etwas gesendet oder gespeichert.",
     practiceLead: "Antworten Sie, wie Sie wollen. Gewürfelt wird mit demselben Programm und denselben Zahlen wie im Ernstfall, und Sie sehen die Zufallszahlen dahinter.",
     drawOne: "Einmal würfeln",
@@ -413,8 +405,7 @@ function startView() {
     say("p", "truth", {}, { class: "lead" }),
     el("details", {}, say("summary", "odds"), oddsTable()),
     say("h2", "part"),
-    consentBox(),
-    button("start", begin),
+    ...(base ? [consentBox(), button("start", begin)] : [say("p", "noAddress", {}, { role: "status" })]),
     expertWords(),
   ];
 }
@@ -741,7 +732,6 @@ async function send() {
   waiting = null;
   const { record, done, closed, ...proof } = store.read();
   if (done || closed) return show(done ? doneView : closedView);
-  if (!base) return show(codeView);
   if (!published && !(await ask())) return wait("unreachable", 0);
   if (published.foreign) return show(otherView);
   const body = submission(published.digest, proof, record);
@@ -770,7 +760,6 @@ function wait(code, after) {
 
 /** Asks the service which survey it has, and whether it is open; true if it answered. */
 async function ask() {
-  if (!base) return false;
   const [manifest, status] = await Promise.all([get(new URL("manifest.json", base)), get(new URL("status", base))]);
   if (!manifest) return false;
   let data = {};
@@ -816,19 +805,6 @@ function labelOf({ labels, attribute, optional }, code) {
   if (labels) return labels[code][language];
   if (optional && code === attribute.size - 1) return text("notSaid");
   return attribute.range ? number(BigInt(attribute.range[0]) + BigInt(code)) : attribute.bins.labels[code];
-}
-
-/** Opened from a file without an address to send to: the record as a code that tells nothing at a glance. */
-function codeView() {
-  const { record, ...proof } = store.read();
-  const bytes = new TextEncoder().encode(submission(store.place.split(" ")[1], proof, record));
-  const field = el("textarea", { id: "code", readonly: true, rows: "6", translate: "no" }, toBase64(bytes));
-  const status = el("p", { role: "status" });
-  const copy = async () => {
-    field.select();
-    await navigator.clipboard.writeText(field.value).then(() => status.replaceChildren(text("copied")), () => {});
-  };
-  return [...notice("code", "codeNote"), say("label", "codeField", {}, { for: "code" }), field, button("copy", copy), status];
 }
 
 // ---------------------------------------------------------------- invitations
@@ -953,6 +929,7 @@ async function open() {
   const code = takeCode();
   if (!window.isSecureContext || !crypto.subtle) return show(() => notice("insecure", "insecureNote"), false);
   if (!(await store.open())) return show(() => notice("noStorage", "noStorageNote"), false);
+  if (!base) return show(startView, false);
   const invited = survey.mode === "invited";
   let kept = store.read();
   if (invited && code && !kept.record && (!kept.claim || kept.claim.code !== code) && !kept.token) {
@@ -971,7 +948,7 @@ async function open() {
   if (kept.closed) return show(closedView, false);
   if (invited && !kept.claim && !kept.token) return show(invitationView, false);
   show(kept.claim ? redeemingView : startView, false);
-  if (base && !published) {
+  if (!published) {
     const reached = await ask();
     if (!reached) state = "offline";
     if (state === "closed") return show(closedView, false);
