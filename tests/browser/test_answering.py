@@ -214,7 +214,7 @@ def reply(status, code, retry, headers=None):
             "record",
         ),  # a hotel's page
         (lambda route: route.abort(), "Noch nicht gesendet", "nicht erreichbar", "record"),
-        (reply(410, "closed", False), "Diese Umfrage ist beendet", "bevor Ihre Antworten ankamen", "closed"),
+        (reply(410, "closed", False), "Diese Umfrage ist beendet", "Falls Ihre nicht schon vorher angekommen sind", "closed"),
         (reply(409, "conflict", False), "Ihre Antworten konnten nicht gesendet werden", "conflict", "record"),
         (reply(422, "other_survey", False), "Diese Seite gehört nicht zu dieser Umfrage", "andere Fassung", "record"),
     ],
@@ -232,6 +232,26 @@ def test_refusals_are_told_in_the_readers_language(open_site, visit, handler, he
     assert words in person.page.locator("main").inner_text()
     (entry,) = person.storage().values()
     assert kept in json.loads(entry)
+
+
+def test_a_survey_that_closes_after_a_lost_reply_does_not_say_that_the_answers_are_lost(open_site, visit):
+    before = accepted(open_site)
+    person = visit(open_site.url)
+    person.begin()
+    person.fill()
+    open_site.wire.loses_replies_to = b"POST /answers"
+    try:
+        person.send()
+        person.sees("Not sent yet")
+    finally:
+        open_site.wire.loses_replies_to = None
+    assert accepted(open_site) == before + 1  # they did arrive
+    person.page.route("**/answers", reply(410, "closed", False))
+    person.page.get_by_role("button", name="Try again now").click()
+    person.sees("This survey is closed")
+    shown = person.page.locator("main").inner_text()
+    assert "If yours had not arrived before, they are not counted." in shown
+    assert "before your answers arrived" not in shown
 
 
 def test_a_closed_survey_says_so_at_once(open_site, visit):
