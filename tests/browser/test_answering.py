@@ -214,7 +214,12 @@ def reply(status, code, retry, headers=None):
             "record",
         ),  # a hotel's page
         (lambda route: route.abort(), "Noch nicht gesendet", "nicht erreichbar", "record"),
-        (reply(410, "closed", False), "Diese Umfrage ist beendet", "Falls Ihre nicht schon vorher angekommen sind", "closed"),
+        (
+            reply(410, "closed", False),
+            "Diese Umfrage ist beendet",
+            "Falls Ihre nicht schon vorher angekommen sind",
+            "closed",
+        ),
         (reply(409, "conflict", False), "Ihre Antworten konnten nicht gesendet werden", "conflict", "record"),
         (reply(422, "other_survey", False), "Diese Seite gehört nicht zu dieser Umfrage", "andere Fassung", "record"),
     ],
@@ -363,6 +368,95 @@ def test_an_invitation_can_be_opened_again_on_its_device(invited_site, visit):
     person.page.goto(url)
     person.sees("What can others learn about you?")
     assert len(invited_site.bodies("/claim")) == claims
+
+
+TOKEN = {"token": 43 * "A", "signature": 342 * "A"}
+
+
+@pytest.mark.parametrize("won", [TOKEN, {"done": True}], ids=["redeemed", "answered"])
+@pytest.mark.parametrize("late", ["conflict", "signature"])
+def test_a_late_reply_to_a_claim_erases_nothing_that_another_window_has_reached(invited_site, visit, won, late):
+    url, _ = link(invited_site)
+    person = visit()
+    held = []
+    person.page.route("**/claim", lambda route: held.append(route))
+    person.page.goto(url)
+    person.sees("Checking your invitation")
+    wait_until(person.page, lambda: held)
+    ((place, claim),) = person.storage().items()
+    assert set(json.loads(claim)) == {"claim"}
+    person.page.evaluate("([place, entry]) => localStorage.setItem(place, entry)", [place, json.dumps(won)])
+    if late == "conflict":
+        reply(409, "conflict", False)(held[0])
+    else:
+        held[0].continue_()
+    person.sees("Thank you" if "done" in won else "What can others learn about you?")
+    assert [json.loads(entry) for entry in person.storage().values()] == [won]
+
+
+def test_a_winning_claim_is_kept_whatever_a_losing_window_left(invited_site, visit):
+    url, _ = link(invited_site)
+    person = visit()
+    held = []
+    person.page.route("**/claim", lambda route: held.append(route))
+    person.page.goto(url)
+    wait_until(person.page, lambda: held)
+    person.page.evaluate("localStorage.clear()")
+    held[0].continue_()
+    person.sees("What can others learn about you?")
+    (entry,) = person.storage().values()
+    assert set(json.loads(entry)) == {"token", "signature"}
+
+
+def test_two_windows_with_one_invitation_make_one_claim(invited_site, visit):
+    url, _ = link(invited_site)
+    claims = len(invited_site.bodies("/claim"))
+    person = visit(invited_site.url)
+    person.sees("You need an invitation")
+    others = [person.page.context.new_page() for _ in range(3)]
+    for other in others:
+        other.goto(url, wait_until="commit")
+    for other in others:
+        other.get_by_role("heading", name="What can others learn about you?").wait_for()
+    (entry,) = person.storage().values()
+    assert set(json.loads(entry)) == {"token", "signature"}
+    assert len(set(invited_site.bodies("/claim")[claims:])) == 1
+
+
+def wait_until(page, condition):
+    for _ in range(400):
+        if condition():
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError("it did not happen")
+
+
+def test_a_late_refusal_does_not_undo_an_acknowledgement(open_site, visit):
+    person = visit(open_site.url)
+    held = []
+    person.page.route("**/answers", lambda route: held.append(route))
+    person.begin()
+    person.fill()
+    person.send()
+    wait_until(person.page, lambda: held)
+    (place,) = person.storage()
+    person.page.evaluate("(place) => localStorage.setItem(place, '{\"done\":true}')", place)
+    reply(410, "closed", False)(held[0])
+    person.sees("Thank you")
+    assert person.storage() == {place: '{"done":true}'}
+
+
+def test_without_locks_everything_works(invited_site, visit):
+    url, _ = link(invited_site)
+    person = visit(script="Object.defineProperty(navigator, 'locks', { value: undefined });")
+    person.page.clock.install()
+    person.page.goto(url)
+    person.begin()
+    person.fill()
+    person.send()
+    person.sees("Sending")
+    person.page.clock.run_for(21_000)
+    person.sees("Thank you")
 
 
 def test_a_claim_whose_reply_is_lost_is_made_again(invited_site, visit):

@@ -9,6 +9,7 @@ import { systemWords, readPlan, codeOf, randomise, isPossible, chanceOf, oddsFac
  *   {token, signature}      an invitation that was redeemed
  *   {record, ...proof}      a randomised record that the service has not acknowledged yet
  *   {done} or {closed}      nothing else
+ * Other windows share it. So after every wait it is read again, and nothing that another window has reached is overwritten.
  */
 
 // ---------------------------------------------------------------- words
@@ -295,6 +296,16 @@ const store = {
   },
   read: () => JSON.parse(localStorage.getItem(store.place) ?? "{}"),
   write: (entry) => localStorage.setItem(store.place, JSON.stringify(entry)),
+  holds: (entry) => JSON.stringify(store.read()) === JSON.stringify(entry),
+  /** Read and write in one step, while no other window does. Without locks it is short enough. */
+  async alone(act) {
+    try {
+      if (navigator.locks) return await navigator.locks.request(store.place, act);
+    } catch (error) {
+      if (error.name !== "SecurityError") throw error; // some browsers have no locks for files
+    }
+    return act();
+  },
 };
 
 // ---------------------------------------------------------------- elements
@@ -695,22 +706,42 @@ function showErrors() {
 
 // ---------------------------------------------------------------- draw, save, send
 
+let drawing = false;
+
 /** The one action: after it there is a record on this device, and what was really said is gone. */
-function drawAndSend() {
-  if (view !== questionView) return; // the button was pressed twice
+async function drawAndSend() {
+  if (drawing || view !== questionView) return; // the button was pressed twice
   const codes = checked();
   if (!codes) return showErrors();
-  const kept = store.read(); // another window may have answered meanwhile
-  if (!kept.record && !kept.done && !kept.closed) {
-    const proof = survey.mode === "invited" ? { token: kept.token, signature: kept.signature } : { key: newKey() };
-    store.write({ record: randomise(plan, codes, systemWords), ...proof });
-  }
+  drawing = true;
+  const kept = await store.alone(() => draw(codes)).finally(() => (drawing = false));
   codes.fill(0);
   forget();
-  if (kept.done) return show(doneView);
+  if (!kept.record) return goOn(kept);
   if (survey.mode === "invited") later(send, APART.least + randomShare() * (APART.most - APART.least));
   show(sendingView);
   if (!waiting) send();
+}
+
+/** Draw and save, unless another window has answered meanwhile; what is saved now. */
+function draw(codes) {
+  const { token, signature, ...kept } = store.read();
+  const invited = survey.mode === "invited";
+  if (kept.record || kept.done || kept.closed || (invited && !token)) return store.read();
+  store.write({ record: randomise(plan, codes, systemWords), ...(invited ? { token, signature } : { key: newKey() }) });
+  return store.read();
+}
+
+/** Show where the device stands, by what it keeps. */
+function goOn(kept, focus = true) {
+  if (kept.record) {
+    show(sendingView, focus);
+    return send();
+  }
+  if (kept.done) return show(doneView, focus);
+  if (kept.closed) return show(closedView, focus);
+  if (kept.claim) return show(redeemingView, focus);
+  return show(survey.mode === "invited" && !kept.token ? invitationView : startView, focus);
 }
 
 /** Seconds between an answer and its sending, with invitations: longer than a service keeps an idle connection. */
@@ -730,21 +761,22 @@ const tryLater = (act, after) => later(act, Math.max(after, Math.min(60, 2 ** ++
 async function send() {
   clearTimeout(waiting);
   waiting = null;
-  const { record, done, closed, ...proof } = store.read();
-  if (done || closed) return show(done ? doneView : closedView);
+  const kept = store.read();
+  if (!kept.record) return goOn(kept);
+  const { record, ...proof } = kept;
   if (!published && !(await ask())) return wait("unreachable", 0);
   if (published.foreign) return show(otherView);
   const body = submission(published.digest, proof, record);
   const reply = await post(new URL("answers", base), body, "stored");
   if (reply.ok) {
-    store.write({ done: true });
+    await store.alone(() => (store.holds(kept) || store.read().closed) && store.write({ done: true }));
     sent = body;
     return show(doneView);
   }
   if (reply.retry) return wait(reply.code, reply.after);
   if (reply.code === "closed") {
-    store.write({ closed: true });
-    return show(closedView);
+    await store.alone(() => store.holds(kept) && store.write({ closed: true }));
+    return show(store.read().done ? doneView : closedView);
   }
   problem = reply.code;
   return show(reply.code === "other_survey" ? otherView : failedView);
@@ -813,24 +845,31 @@ function labelOf({ labels, attribute, optional }, code) {
 async function redeem() {
   clearTimeout(waiting);
   const { claim } = store.read();
-  if (!claim) return;
+  if (!claim) return goOn(store.read());
   if (!published && !(await ask())) return tryLater(redeem, 0), show(redeemLaterView, false);
   const body = JSON.stringify({ survey: published.digest, code: claim.code, blinded: claim.blinded });
   const reply = await post(new URL("claim", issuer), body, "signature");
   if (!reply.ok) {
     if (reply.retry) return tryLater(redeem, reply.after), show(redeemLaterView, false);
-    if (reply.code !== "closed") store.write({});
-    return show(reply.code === "closed" ? closedView : reply.code === "conflict" ? usedView : unknownView);
-  }
-  try {
-    const signature = await finalize(survey.invitation_key, fromBase64(claim.token), fromBase64(reply.data.signature), BigInt(claim.inverse));
-    store.write({ token: claim.token, signature: toBase64(signature) });
-  } catch {
-    return show(unknownView);
+    if (reply.code === "closed") return show(closedView);
+    const ours = await store.alone(() => store.holds({ claim }) && (store.write({}), true));
+    if (ours) return show(reply.code === "conflict" ? usedView : unknownView);
+  } else {
+    let signature;
+    try {
+      signature = await finalize(survey.invitation_key, fromBase64(claim.token), fromBase64(reply.data.signature), BigInt(claim.inverse));
+    } catch {
+      return show(unknownView);
+    }
+    await store.alone(() => isBeforeToken(store.read()) && store.write({ token: claim.token, signature: toBase64(signature) }));
   }
   attempts = 0;
-  return show(startView);
+  const kept = store.read(); // another window may have gone further
+  goOn(kept);
+  if (kept.claim) return redeem();
 }
+
+const isBeforeToken = ({ token, record, done, closed }) => !(token || record || done || closed);
 
 async function claimFor(code) {
   const { token, blinded, inverse } = await blindToken(survey.invitation_key);
@@ -932,22 +971,18 @@ async function open() {
   if (!base) return show(startView, false);
   const invited = survey.mode === "invited";
   let kept = store.read();
-  if (invited && code && !kept.record && (!kept.claim || kept.claim.code !== code) && !kept.token) {
+  if (invited && code && !kept.record && kept.claim?.code !== code && !kept.token) {
+    let claim;
     try {
-      kept = { claim: await claimFor(code) };
+      claim = await claimFor(code);
     } catch {
       return show(markingView, false); // the key fails, or the token shares a factor with it
     }
-    store.write(kept);
+    await store.alone(() => store.holds(kept) && store.write({ claim }));
+    kept = store.read();
   }
-  if (kept.record) {
-    show(sendingView, false);
-    return send();
-  }
-  if (kept.done) return show(doneView, false);
-  if (kept.closed) return show(closedView, false);
-  if (invited && !kept.claim && !kept.token) return show(invitationView, false);
-  show(kept.claim ? redeemingView : startView, false);
+  goOn(kept, false);
+  if (![redeemingView, startView].includes(view)) return;
   if (!published) {
     const reached = await ask();
     if (!reached) state = "offline";
