@@ -13,6 +13,7 @@ from marking_keys import marking_key
 from respondent import hosted
 
 from pkanon._collect.page import assemble_page, module
+from pkanon._collect.serving import KEPT_SECONDS, make_server
 from pkanon._collect.survey import to_bytes
 from pkanon._collect.tokens import PrivateKey, to_text
 from pkanon._errors import InputError
@@ -149,6 +150,32 @@ def test_a_key_that_could_mark_people_is_told_before_anything_is_sent(visit):
     person.sees("This survey cannot be trusted with invitations")
     assert asked == ["GET"]  # the page itself
     assert person.storage() == {}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    ("locale", "row", "same", "apart"),
+    [
+        ("en-GB", "Whoever invited you", "the same address", "staying apart"),
+        ("de-DE", "Wer Sie eingeladen hat", "derselben Adresse", "getrennt bleibt"),
+    ],
+)
+def test_who_could_match_an_invitation_is_said_by_address_and_mode(visit, strict, locale, row, same, apart):
+    survey = survey_of(invitation_key=PrivateKey.generate().public, strict=strict)
+    place = f"pkanon {hashlib.sha256(survey.files['survey.json']).hexdigest()}"
+    redeemed = json.dumps({"token": "AA", "signature": "AA"})
+    person = visit(locale=locale, script=f"localStorage.setItem({place!r}, {redeemed!r})")
+    hosted(person, survey, status={"state": "open"})
+    person.page.goto("https://survey.test/")
+    said = person.page.get_by_role("row", name=row).get_by_role("cell").inner_text()
+    assert re.search("address|adress", said, re.IGNORECASE)
+    assert (same in said) is not strict
+    assert (apart in said) is strict
+
+
+def test_the_page_waits_longer_than_the_service_keeps_a_connection():
+    least = int(re.search(r"APART = \{ least: (\d+)", SOURCE)[1])
+    assert make_server(None).config.timeout_keep_alive == KEPT_SECONDS < least
 
 
 # --- from a disk

@@ -33,7 +33,7 @@ _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"access-control-allow-origin", b"*"),
-    (b"connection", b"close"),  # so that the answer comes on another connection
+    (b"connection", b"close"),  # so that the answer comes on another connection; a proxy does not pass it on
 ]
 _PREFLIGHT = [
     (b"access-control-allow-methods", b"GET, POST"),

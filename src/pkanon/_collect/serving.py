@@ -18,6 +18,9 @@ from .issuing import Claims
 from .store import open_store
 from .survey import Survey
 
+KEPT_SECONDS = 5
+"""How long an idle connection is kept: less than the page waits before it sends an invited answer (APART in page.js)."""
+
 
 def app(
     survey: Survey,
@@ -112,7 +115,7 @@ def make_server(app: Any) -> Any:
         log_config=None,
         proxy_headers=False,  # the service reads what it needs itself, and only if it is told so
         server_header=False,
-        timeout_keep_alive=15,
+        timeout_keep_alive=KEPT_SECONDS,
         timeout_graceful_shutdown=10,
         lifespan="on",
         ws="none",

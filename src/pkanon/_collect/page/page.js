@@ -36,9 +36,10 @@ const WORDS = {
     court: "A court",
     courtLearn: "The same rows. What you really said is stored nowhere, so nobody can hand it over.",
     inviter: "Whoever invited you",
-    inviterLearn: "That you opened the invitation. It cannot be matched with your answers, except by guessing from the times.",
+    inviterLearn: "That you opened the invitation. Nothing that your device sends with your answers fits one invitation better than another. But both come from the same address, some time apart: whoever notes addresses or times of both could match them.",
+    inviterStrictLearn: "That you opened the invitation. Nothing that your device sends with your answers fits one invitation better than another. Addresses and times could match them; so this survey has other people, or another period, for invitations than for answers. You rely on their staying apart.",
     open: "What is not protected",
-    openLearn: "That you took part. And whoever receives your answers first could note the time, and so know which row is yours. Then only the random replacement protects you.",
+    openLearn: "That you took part. And whoever receives your answers first could note the time and your address, and so know which row is yours. Then only the random replacement protects you.",
     how: "How it works",
     howLead: "Your device sometimes replaces an answer at random before sending it. “{value}” in the data does not mean that the person said “{value}”.",
     example: "An example: of 100 people who answer “{said}” to “{question}”, about {count} are sent as “{sent}”.",
@@ -74,7 +75,7 @@ const WORDS = {
     send: "Send my answers",
     sending: "Sending",
     sendingNow: "Your answers have been randomised and are being sent.",
-    apart: "To keep your invitation and your answers apart, this page waits a moment before it sends: 20 seconds at most. Please keep it open.",
+    apart: "To make it harder to match your invitation with your answers, this page waits a moment before it sends: 20 seconds at most. Please keep it open.",
     saved: "Not sent yet",
     savedOffline: "The survey cannot be reached at the moment. What will be sent is saved on this device. It is sent as soon as there is a connection. You can also close this page and open it again later.",
     savedBusy: "The survey takes no answers at the moment. What will be sent is saved on this device. This page tries again by itself. You can also close it and open it again later.",
@@ -148,9 +149,10 @@ const WORDS = {
     court: "Ein Gericht",
     courtLearn: "Dieselben Zeilen. Was Sie wirklich gesagt haben, ist nirgends gespeichert; niemand kann es herausgeben.",
     inviter: "Wer Sie eingeladen hat",
-    inviterLearn: "Dass Sie die Einladung geöffnet haben. Sie lässt sich Ihren Antworten nicht zuordnen; man könnte nur aus den Uhrzeiten raten.",
+    inviterLearn: "Dass Sie die Einladung geöffnet haben. Was Ihr Gerät mit den Antworten sendet, passt zu jeder Einladung gleich gut. Aber beides kommt von derselben Adresse und bald nacheinander: Wer von beidem Adressen oder Uhrzeiten festhält, könnte es einander zuordnen.",
+    inviterStrictLearn: "Dass Sie die Einladung geöffnet haben. Was Ihr Gerät mit den Antworten sendet, passt zu jeder Einladung gleich gut. Adressen und Uhrzeiten könnten beides verbinden; deshalb sind bei dieser Umfrage für Einladungen andere Leute zuständig als für Antworten, oder es gilt ein anderer Zeitraum. Sie verlassen sich darauf, dass beides getrennt bleibt.",
     open: "Was nicht geschützt ist",
-    openLearn: "Dass Sie teilgenommen haben. Außerdem könnte, wer Ihre Antworten zuerst empfängt, die Uhrzeit festhalten und so Ihre Zeile kennen. Dann schützt Sie nur noch das zufällige Ersetzen.",
+    openLearn: "Dass Sie teilgenommen haben. Außerdem könnte, wer Ihre Antworten zuerst empfängt, die Uhrzeit und Ihre Adresse festhalten und so Ihre Zeile kennen. Dann schützt Sie nur noch das zufällige Ersetzen.",
     how: "So funktioniert es",
     howLead: "Ihr Gerät ersetzt manchmal eine Antwort durch eine zufällige, bevor es sie sendet. Steht in den Daten „{value}“, heißt das nicht, dass die Person „{value}“ gesagt hat.",
     example: "Ein Beispiel: Von 100 Personen, die auf „{question}“ mit „{said}“ antworten, wird bei etwa {count} „{sent}“ gesendet.",
@@ -186,7 +188,7 @@ const WORDS = {
     send: "Antworten senden",
     sending: "Wird gesendet",
     sendingNow: "Ihre Antworten sind zufällig verändert und werden gerade gesendet.",
-    apart: "Damit sich Einladung und Antworten nicht verbinden lassen, wartet diese Seite kurz, bevor sie sendet: höchstens 20 Sekunden. Bitte lassen Sie sie so lange offen.",
+    apart: "Damit sich Einladung und Antworten schwerer verbinden lassen, wartet diese Seite kurz, bevor sie sendet: höchstens 20 Sekunden. Bitte lassen Sie sie so lange offen.",
     saved: "Noch nicht gesendet",
     savedOffline: "Die Umfrage ist gerade nicht erreichbar. Was gesendet wird, ist auf diesem Gerät gespeichert und geht hinaus, sobald es eine Verbindung gibt. Sie können die Seite auch schließen und später wieder öffnen.",
     savedBusy: "Die Umfrage nimmt gerade keine Antworten an. Was gesendet wird, ist auf diesem Gerät gespeichert. Die Seite versucht es von selbst wieder. Sie können sie auch schließen und später wieder öffnen.",
@@ -402,6 +404,7 @@ const notice = (title, note, values = {}, ...more) => [
 
 function startView() {
   const rows = ["us", "thief", "watcher", "finder", "court", ...(survey.mode === "invited" ? ["inviter"] : []), "open"];
+  const learned = (row) => (row === "inviter" && survey.strict ? "inviterStrictLearn" : `${row}Learn`);
   const k = Math.floor(Number(survey.k));
   return [
     survey.intro && tell("p", survey.intro, { class: "lines" }),
@@ -410,7 +413,7 @@ function startView() {
     say("h2", "learn"),
     k > 1 ? say("p", "learnLead", { k: number(k) }, { class: "lead" }) : null,
     k > 1 ? say("p", "learnWhen", { n: number(survey.expected) }, { class: "quiet" }) : null,
-    table([text("who"), text("what")], rows.map((row) => [say("span", row), say("span", `${row}Learn`)]), { label: text("learn") }),
+    table([text("who"), text("what")], rows.map((row) => [say("span", row), say("span", learned(row))]), { label: text("learn") }),
     say("h2", "how"),
     exampleWords(),
     say("p", "truth", {}, { class: "lead" }),
@@ -744,7 +747,7 @@ function goOn(kept, focus = true) {
   return show(survey.mode === "invited" && !kept.token ? invitationView : startView, focus);
 }
 
-/** Seconds between an answer and its sending, with invitations: longer than a service keeps an idle connection. */
+/** Seconds between an answer and its sending, with invitations: longer than the service, without a proxy, keeps an idle connection. */
 const APART = { least: 6, most: 20 };
 const randomShare = () => randomBytes(1)[0] / 256;
 
