@@ -4,17 +4,25 @@ A share of pairs counts as chance if an exact binomial test with alpha = 1e-6 do
 of recent answers among those that an attacker takes for recent.
 """
 
+import asyncio
 import random
 import secrets
 import sqlite3
+from itertools import pairwise
 
+import numpy as np
 import order_attackers as attackers
 import psycopg
 import pytest
 from collecting import Respondents, make, opened, packed
 from scipy.stats import binomtest
 
+import pkanon as pk
+from pkanon._collect import set_stored_state
+from pkanon._collect.commit import GroupCommit
+from pkanon._collect.store import Layout
 from pkanon._collect.store.sqlite import overwrites_in_place, without_counters
+from pkanon._collect.tally import Tally, answers_shown, results, shown_counts
 
 ALPHA = 1e-6
 
@@ -207,3 +215,128 @@ def test_between_rewrites_only_whole_batches_can_be_told_apart(server, folder, s
     assert seen["xmin"] == []
     assert seen["cmin"] == []
     assert seen["ctid"] == [key for key, _ in rows]  # as they were handed over: the batch is shuffled before
+
+
+EVERY = 50
+PLAIN = """\
+[survey]
+title = "Smoking at work"
+organiser = "Institute of Health"
+contact = "survey@example.org"
+[attributes.smokes]
+values = ["no", "yes"]
+question = "Do you smoke?"
+[attributes.age]
+values = ["child", "adult", "old"]
+question = "How old are you?"
+"""
+
+
+@pytest.fixture
+def plain(folder):
+    """A survey whose attributes are independent, so that counts and estimates give each other away."""
+    survey = make(folder, records=100, text=PLAIN)
+    assert survey.results_every == EVERY
+    return survey
+
+
+def arriving(survey, count, seed):
+    rng = np.random.default_rng(seed)
+    layout = Layout.of(survey.plan)
+    return [
+        (secrets.token_bytes(16), layout.pack([int(rng.integers(size)) for size in layout.sizes])) for _ in range(count)
+    ]
+
+
+def through_the_service(survey, database, rows):
+    """Store answers one after the other as the service does; all that GET /results has shown meanwhile."""
+
+    async def whole():
+        commit = GroupCommit(opened(survey, database), Layout.of(survey.plan), every=EVERY, patience=0)
+        commit.start()
+        shown = {commit.snapshot}
+        for key, record in rows:
+            await commit.put(key, record)
+            await asyncio.sleep(0)
+            shown.add(commit.snapshot)
+        await commit.stop()
+        return sorted(shown, key=answers_shown)
+
+    return [results(survey.plan, snapshot) for snapshot in asyncio.run(whole()) if answers_shown(snapshot)]
+
+
+def counts_of(survey, records):
+    layout = Layout.of(survey.plan)
+    return [np.bincount(column, minlength=size) for column, size in zip(layout.columns(records), layout.sizes)]
+
+
+def seen_in_the_file(survey, path):
+    """What a thief of the file compares: the counts of its rows, and those of its snapshot."""
+    connection = sqlite3.connect(path)
+    cells = [cell for (cell,) in connection.execute("SELECT cell FROM slot") if any(cell[:16])]
+    (snapshot,) = connection.execute("SELECT value FROM meta WHERE name = 'snapshot'").fetchone()
+    connection.close()
+    return counts_of(survey, [cell[17:] for cell in cells]), shown_counts(Layout.of(survey.plan), snapshot)[1]
+
+
+def test_rows_minus_an_older_state_are_the_answers_in_between(plain):
+    """The attacker works: from a state one answer old he has the last record."""
+    rows = arriving(plain, EVERY + 1, 1)
+    tally = Tally(Layout.of(plain.plan), [record for _, record in rows[:-1]])
+    _, before = shown_counts(Layout.of(plain.plan), tally.now())
+    found = attackers.in_between(counts_of(plain, [record for _, record in rows]), before)
+    assert found == [[code] for code in rows[-1][1]]
+    shown = results(plain.plan, tally.now())
+    assert [list(map(int, count)) for count in before] == attackers.counts_shown(shown, plain.plan.rho)
+
+
+@pytest.mark.parametrize("restarts", [(), (70,), (EVERY,), (EVERY + 1, 2 * EVERY)])
+def test_rows_minus_snapshot_are_never_few(plain, folder, restarts):
+    """At every number of answers around the multiples of B, whenever the service was started again."""
+    rows = arriving(plain, 3 * EVERY + 1, 2)
+    moments = sorted({*restarts, *(m * EVERY + extra for m in (1, 2, 3) for extra in (-1, 0, 1))})
+    for count in moments:
+        path = folder / f"until-{count}.db"
+        starts = [0, *(start for start in restarts if start < count), count]
+        for start, stop in pairwise(starts):
+            through_the_service(plain, f"sqlite:///{path}", rows[start:stop])
+        more, fewer = seen_in_the_file(plain, path)
+        assert sum(more[0]) == count
+        assert all(len(codes) >= min(count, EVERY) for codes in attackers.in_between(more, fewer)), count
+
+
+@pytest.mark.parametrize("count", [2 * EVERY, 2 * EVERY + 1, 3 * EVERY - 1, 3 * EVERY + 1])
+def test_a_release_minus_results_is_never_a_few_answers(plain, folder, count):
+    database = f"sqlite:///{folder}/answers.db"
+    shown = through_the_service(plain, database, arriving(plain, count, 3))
+    set_stored_state(plain, database, "closed")
+    with sqlite3.connect(folder / "answers.db") as connection:
+        (snapshot,) = connection.execute("SELECT value FROM meta WHERE name = 'snapshot'").fetchone()
+    connection.close()
+    assert answers_shown(snapshot) == 0
+    release = pk.collect.release(plain, database, folder / "out", allow_fewer=True)
+    released = [np.bincount(release.codes[name], minlength=size) for name, size in (("smokes", 2), ("age", 3))]
+    assert [state["answers"] for state in shown] == list(range(EVERY, (count // EVERY - 1) * EVERY + 1, EVERY))
+    found = attackers.in_between(released, attackers.counts_shown(shown[-1], plain.plan.rho))
+    assert all(len(codes) >= EVERY for codes in found)
+
+
+def test_batches_and_results_never_differ_by_a_few_answers(plain, folder):
+    """Batches one answer after a multiple of B and one before it, while results are shown."""
+    stops = (2 * EVERY + 1, 6 * EVERY - 1, 8 * EVERY + 1)
+    database, rows = f"sqlite:///{folder}/answers.db", arriving(plain, stops[-1], 4)
+    states, released, start = [], [np.zeros(2, int), np.zeros(3, int)], 0
+    for stop in stops:
+        for shown in through_the_service(plain, database, rows[start:stop]):
+            states.append(attackers.counts_shown(shown, plain.plan.rho))
+        release = pk.collect.release(plain, database, folder / f"until-{stop}", batch=True, allow_fewer=True)
+        for held, name in zip(released, ("smokes", "age")):
+            held += np.bincount(release.codes[name], minlength=len(held))
+        states.append([held.tolist() for held in released])
+        start = stop
+    totals = sorted({sum(state[0]) for state in states})
+    assert set(stops) < set(totals)  # and states that were shown
+    states = sorted(states, key=lambda state: sum(state[0]))
+    for earlier, later in pairwise(states):
+        if earlier != later:  # shown again after a restart
+            assert all(len(codes) >= EVERY for codes in attackers.in_between(later, earlier)), totals

@@ -11,7 +11,8 @@ from scipy.stats import binomtest, norm
 
 import pkanon as pk
 from pkanon._collect import set_stored_state, stored_status
-from pkanon._collect.store import Layout
+from pkanon._collect.store import Layout, StoreFailure
+from pkanon._collect.tally import Tally
 
 PEOPLE = 5_000
 SCHEMA = "_release/certificate.schema.json"
@@ -144,6 +145,63 @@ def test_batches_are_disjoint_and_know_their_own_n(folder, database):
     assert status["accepted"] == 317
     rest = pk.collect.release(survey, database, folder / "rest", allow_fewer=True)
     assert (rest.rows, rest.certificate.collection.batch) == (2, 3)
+
+
+@pytest.mark.parametrize("fails", ["save", "end_batch"])
+def test_a_batch_that_was_interrupted_is_released_with_the_same_rows(folder, database, monkeypatch, fails):
+    """Answers that came after it are in the next batch, so no row is in two batches, and none is lost."""
+    survey = make(folder, records=149 if fails == "save" else 148)
+    _, first = fill(survey, database, 160)
+
+    def failing(self, *args, **options):
+        raise StoreFailure("The database failed.")
+
+    target = pk.Release if fails == "save" else type(_closed(opened(survey, database)))
+    with monkeypatch.context() as patched:
+        patched.setattr(target, fails, failing)
+        with pytest.raises(StoreFailure):
+            pk.collect.release(survey, database, folder / "failed", batch=True)
+    with pytest.raises(pk.RefusedError, match="batch was begun"):
+        set_stored_state(survey, database, "closed")
+    with pytest.raises(pk.RefusedError, match="batch was begun"):
+        pk.collect.app(survey, database)
+    _, second = fill(survey, database, 155, seed=2)
+    releases = [pk.collect.release(survey, database, folder / f"batch-{i}", batch=True) for i in (1, 2)]
+    layout = Layout.of(survey.plan)
+    for release, rows, number in zip(releases, (first, second), (1, 2)):
+        assert release.certificate.collection.batch == number
+        codes = zip(*(release.codes[a.name] for a in survey.plan.schema.randomised))
+        assert sorted(layout.pack(list(map(int, row))) for row in codes) == sorted(record for _, record in rows)
+    assert set_stored_state(survey, database, "closed")["accepted"] == 315
+
+
+def _closed(store):
+    store.close()
+    return store
+
+
+def test_after_the_last_number_there_is_no_batch_and_nothing_is_written(folder, database):
+    survey = make(folder, records=147)
+    fill(survey, database, 160)
+    store = opened(survey, database)
+    for _ in range(255):
+        store.end_batch()
+    store.close()
+    with pytest.raises(pk.InputError, match="255 batches"):
+        pk.collect.release(survey, database, folder / "out", batch=True)
+    assert not (folder / "out").exists()
+    set_stored_state(survey, database, "closed")
+    assert pk.collect.release(survey, database, folder / "out").rows == 160
+
+
+def test_a_batch_that_is_near_to_what_was_shown_is_refused(folder, database):
+    survey = make(folder, records=146)
+    rows = packed(survey, Respondents(survey, 161).bodies())
+    store = opened(survey, database)
+    store.add(rows, Tally(Layout.of(survey.plan), [record for _, record in rows[:150]]).now())
+    store.close()
+    with pytest.raises(pk.RefusedError, match="Results of 150 answers were shown, and there are 161"):
+        pk.collect.release(survey, database, folder / "out", batch=True)
 
 
 def test_a_closed_survey_stays_closed(folder, database):

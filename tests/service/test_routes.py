@@ -95,31 +95,36 @@ def test_the_same_answer_on_many_connections_at_once_counts_once(client, bodies)
     assert client.ask("GET", "/status")[2]["accepted"] == 1
 
 
-def test_results_are_as_of_the_last_multiple_of_b_answers_also_after_a_restart(survey, folder, bodies):
+def test_results_are_b_answers_old_or_older_also_after_a_restart(survey, folder):
     assert survey.results_every == 50
+    bodies = Respondents(survey, 260).bodies()
     database = f"sqlite:///{folder}/answers.db"
+    nothing = {"answers": 0, "attributes": []}
     with running(survey, database) as client:
-        assert client.ask("GET", "/results")[2] == {"answers": 0, "attributes": []}
-        assert set(post_all(client, bodies[:49])) == {200}
-        assert client.ask("GET", "/results")[2]["answers"] == 0
-        assert set(post_all(client, bodies[49:75])) == {200}
+        assert client.ask("GET", "/results")[2] == nothing
+        assert set(post_all(client, bodies[:99])) == {200}
+        assert client.ask("GET", "/results")[2] == nothing
+        assert set(post_all(client, bodies[99:110])) == {200}
         shown = client.ask("GET", "/results")[2]
         assert shown["answers"] == 50
-        assert set(post_all(client, bodies[75:99])) == {200}
-        assert client.ask("GET", "/results")[2] == shown
     with running(survey, database) as client:
         assert client.ask("GET", "/results")[2] == shown
-        assert client.ask("GET", "/status")[2]["accepted"] == 99
-        assert client.ask("POST", "/answers", bodies[99])[0] == 200
+        assert set(post_all(client, bodies[110:199])) == {200}
+        assert client.ask("GET", "/results")[2] == shown  # the state of 100 answers was only in memory
+        assert client.ask("POST", "/answers", bodies[199])[0] == 200
         later = client.ask("GET", "/results")[2]
-        assert later["answers"] == 100
+        assert later["answers"] == 150
         assert later["attributes"][0]["attribute"] == "smokes"
-        assert sum(row["estimate"] for row in later["attributes"][0]["values"]) == pytest.approx(100)
+        assert sum(row["estimate"] for row in later["attributes"][0]["values"]) == pytest.approx(150)
+        assert client.ask("POST", "/admin/state", {"state": "closed"}, ADMIN)[0] == 200
+        assert client.ask("GET", "/results")[2] == nothing
+    with running(survey, database) as client:
+        assert client.ask("GET", "/results")[2] == nothing
 
 
 def test_the_estimates_shown_are_those_of_the_first_b_answers(survey, folder, bodies):
     with running(survey, f"sqlite:///{folder}/answers.db") as client:
-        for body in bodies[:50]:
+        for body in bodies[:100]:
             client.ask("POST", "/answers", body)
         shown = client.ask("GET", "/results")[2]["attributes"][0]["values"]
     ones = sum(body["record"][0] for body in bodies[:50])

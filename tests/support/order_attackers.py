@@ -105,6 +105,27 @@ def recent_share(guess: Iterable[bytes], order: dict[bytes, int], last: float = 
     return (late / len(found) if found else last), len(found)
 
 
+def in_between(more: Sequence[Any], fewer: Sequence[Any]) -> list[list[int]]:
+    """Answers that are in one state and not in an older one, by the counts of each attribute's values: the codes per attribute.
+
+    One answer in between is a whole record: one code per attribute.
+    """
+    return [
+        [code for code, (a, b) in enumerate(zip(now, then, strict=True)) for _ in range(int(a) - int(b))]
+        for now, then in zip(more, fewer, strict=True)
+    ]
+
+
+def counts_shown(results: dict[str, Any], rho: dict[str, float]) -> list[list[int]]:
+    """The counts that the estimates of independent attributes were made of: the transition matrix takes the inverse away."""
+    shown = []
+    for attribute in results["attributes"]:
+        estimates = [value["estimate"] for value in attribute["values"]]
+        kept, even = rho[attribute["attribute"]], sum(estimates) / len(estimates)
+        shown.append([round(kept * estimate + (1 - kept) * even) for estimate in estimates])
+    return shown
+
+
 def read(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 

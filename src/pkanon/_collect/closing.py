@@ -1,9 +1,9 @@
 """From the answers of a survey to a release folder.
 
 A closed survey is released once. A running one can be released in batches while its service is stopped: every batch holds all
-answers that no batch before it held, with its own number of rows (docs/why/theory.md 9). A batch is marked in the database after its
-folder is complete, so nothing is lost; if the machine fails in between, the same rows can be released again in another
-order, which tells nothing new.
+answers that no batch before it held, with its own number of rows (docs/why/theory.md 9). Its rows are marked in the database before
+its folder is written. If the machine fails in between, the next batch holds just these rows again, perhaps in another order,
+which tells nothing new; so no two batches overlap.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from .._plan import LINKABLE, OPEN_LINK, UNLINKABLE, Collection
 from .._progress import Progress
 from .._release import Release, collected
 from .standing import forged_row_moves, standing
-from .store import Layout, Store, open_store
+from .store import Contents, Layout, Store, next_batch, open_store
 from .survey import Survey
+from .tally import answers_shown
 
 
 @contextmanager
@@ -110,6 +111,9 @@ def release(
             )
         if final and batch and contents.batches == 0:
             raise InputError("The survey is closed, so all of it is released; leave out --batch.")
+        if not final:
+            next_batch(contents.batches)
+            _refuse_near(contents, survey.results_every)
         number = contents.batches + 1 if batch or contents.batches else None
         layout = Layout.of(survey.plan)
         names = [attribute.name for attribute in survey.plan.schema.randomised]
@@ -117,12 +121,24 @@ def release(
         released = collected(
             survey.plan, codes, collection=collection_of(survey, number), allow_fewer=allow_fewer, progress=progress
         )
+        if not final:
+            store.begin_batch()
         released.save(folder, format=format, progress=progress)
         if final:
             store.mark_released()
         else:
-            store.release_batch()
+            store.end_batch()
         return released
+
+
+def _refuse_near(contents: Contents, every: int) -> None:
+    """Refuse a batch that could be compared with the results that were shown: they would differ by a few answers."""
+    shown, held = answers_shown(contents.snapshot), contents.released if contents.begun else contents.count
+    if shown and abs(held - shown) < every:
+        raise RefusedError(
+            f"Results of {shown:,} answers were shown, and there are {held:,}: whoever has both knows the answers in between. "
+            f"Release a batch when they are {every} or more."
+        )
 
 
 def set_stored_state(survey: Survey, database: str, state: str, *, accept: Sequence[str] = ()) -> dict[str, Any]:

@@ -5,6 +5,10 @@ batch is shuffled, stored in one transaction in a
 thread of its own, and then acknowledged in that shuffled order. A batch ends at every multiple of B answers, so that the
 counts which results are made of are those of just that many answers.
 
+Whoever has all rows and older counts has the rows in between. So the counts of m B answers wait in memory, and are stored and
+shown once (m + 1) B answers are in; a restart forgets them. Counts less than B answers after a released batch are never shown.
+So what is shown, what is released and what is stored differ by B answers or more from each other.
+
 Every answer has a submission key, and a dictionary of all keys is kept in memory: the same key and record again is
 acknowledged without being stored again, the same key with another record is a conflict. If the database fails, whoever waits
 is told to try again, and the dictionary is read anew from the database before anything else is stored: a batch whose
@@ -71,13 +75,15 @@ class GroupCommit:
 
     def _load(self, contents: Contents) -> None:
         self._known = contents.known
-        self.state, self.batches, self.accepted = contents.state, contents.batches, contents.count
-        self._tally = Tally(self._layout, contents.known.values(), contents.snapshot)
+        self.state, self.accepted, self._released = contents.state, contents.count, contents.released
+        self._tally = Tally(self._layout, contents.known.values())
+        self._shown = contents.snapshot
+        self._held: bytes | None = None  # the counts of the last multiple of B answers, to be shown at the next one
 
     @property
     def snapshot(self) -> bytes:
-        """The counts as of the last multiple of B answers."""
-        return self._tally.snapshot
+        """The counts that are shown: at least B answers old."""
+        return self._shown
 
     def start(self) -> None:
         """Begin to store what arrives."""
@@ -109,7 +115,7 @@ class GroupCommit:
         if state == "closed":
             await self._in_thread(self._store.finish)
             await self._in_thread(self._store.close)  # so that it can be released while visitors are told
-            self._known = {}
+            self._known, self._held, self._shown = {}, None, bytes(self._layout.snapshot_bytes)
         else:
             await self._in_thread(lambda: self._store.set_state(state))
 
@@ -151,20 +157,23 @@ class GroupCommit:
         rows = [(key, waiting.record) for key, waiting in batch.items()]
         before = self._tally.answers
         self._tally.add([record for _, record in rows])
-        snapshot = self._tally.now() if self._tally.answers % self._every == 0 else None
+        complete = self._tally.answers % self._every == 0
+        shown = self._held if complete else None
         try:
-            await self._in_thread(lambda: self._store.add(rows, snapshot))
+            await self._in_thread(lambda: self._store.add(rows, shown))
         except Exception:  # whatever it is, nobody may wait for ever
             await self._recover()
             return
         self._known.update(rows)
         self.accepted += self._tally.answers - before
-        if snapshot is not None:
-            self._tally.snapshot = snapshot
+        if shown is not None:
+            self._shown = shown
+        if complete:
+            self._held = self._tally.now() if self._tally.answers - self._released >= self._every else None
         self._storing = {}
         for waiting in batch.values():
             waiting.future.set_result(Outcome.STORED)
-        if snapshot is not None:
+        if complete:
             try:
                 await self._in_thread(self._store.rewrite)
             except StoreFailure:

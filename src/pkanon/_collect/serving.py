@@ -15,7 +15,7 @@ from .._errors import EnvironmentFailure, InputError, RefusedError, missing_pack
 from .admin import AdminToken
 from .invitations import Issuer
 from .issuing import Claims
-from .store import open_store
+from .store import BEGUN, open_store
 from .survey import Survey
 
 KEPT_SECONDS = 5
@@ -89,6 +89,8 @@ def app(
     for warning in store.warnings:
         warn(warning)
     try:
+        if store.contents().begun:
+            raise RefusedError(BEGUN)
         return application(
             survey,
             store,

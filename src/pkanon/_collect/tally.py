@@ -1,8 +1,8 @@
 """Counts of the answers so far, and what is shown of them while a survey runs.
 
-Two states of estimated tables differ by just the answers that came in between. So results are shown as of the last multiple of
-B answers, to everybody, the operator included, and B is fixed in the survey folder. The counts of that moment are stored with the
-answers, so that a restart shows no other state.
+Two states of estimated tables differ by just the answers that came in between, and so does a state from the rows themselves. So
+results are shown as of m B answers once (m + 1) B answers are in, to everybody, the operator included, and B is fixed in the
+survey folder. The counts that are shown are stored with the answers, so that a restart shows no other state.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .store import Layout
 
 
 class Tally:
-    """How often every value of every attribute was sent, up to now and as of the last snapshot."""
+    """How often every value of every attribute was sent, up to now."""
 
-    def __init__(self, layout: Layout, records: Iterable[bytes], snapshot: bytes) -> None:
+    def __init__(self, layout: Layout, records: Iterable[bytes]) -> None:
         self._layout = layout
         kept = list(records)
         self.answers = len(kept)
@@ -31,7 +31,6 @@ class Tally:
             np.bincount(column, minlength=size).astype(np.int64)
             for column, size in zip(layout.columns(kept), layout.sizes)
         ]
-        self.snapshot = snapshot
 
     def add(self, records: Sequence[bytes]) -> None:
         """Count more records."""
@@ -42,6 +41,11 @@ class Tally:
     def now(self) -> bytes:
         """The counts of this moment, in the bytes that a store keeps."""
         return np.concatenate([[self.answers], *self._counts]).astype("<i8").tobytes()
+
+
+def answers_shown(snapshot: bytes) -> int:
+    """How many answers a snapshot is of; 0 if nothing was shown."""
+    return int.from_bytes(snapshot[:8], "little")
 
 
 def shown_counts(layout: Layout, snapshot: bytes) -> tuple[int, list[NDArray[np.int64]]]:

@@ -6,7 +6,7 @@ import pytest
 
 from pkanon._collect.commit import MOST_WAITING, GroupCommit, Outcome
 from pkanon._collect.store import Contents, Layout, StoreFailure
-from pkanon._collect.tally import shown_counts
+from pkanon._collect.tally import answers_shown, shown_counts
 
 LAYOUT = Layout((3,))
 
@@ -17,11 +17,11 @@ class Memory:
     def __init__(self):
         self.known, self.batches, self.snapshots, self.rewrites, self.state = {}, [], [], 0, "open"
         self.fails, self.reopened, self.loses = [], 0, False
-        self.warnings = ()
+        self.warnings, self.released = (), 0
 
     def contents(self):
         snapshot = self.snapshots[-1] if self.snapshots else bytes(LAYOUT.snapshot_bytes)
-        return Contents(dict(self.known), len(self.known), self.state, 0, snapshot)
+        return Contents(dict(self.known), len(self.known), self.state, 0, self.released, False, snapshot)
 
     def add(self, batch, snapshot=None):
         if self.fails:
@@ -84,13 +84,41 @@ def test_batches_are_shuffled_and_none_is_larger_than_it_may_be():
 
 def test_a_batch_ends_at_every_multiple_of_b():
     store = Memory()
-    run(store, put_all(130))
+    run(store, put_all(160))
     sums = [sum(map(len, store.batches[: i + 1])) for i in range(len(store.batches))]
-    assert {50, 100} <= set(sums)
-    assert [shown_counts(LAYOUT, snapshot)[0] for snapshot in store.snapshots] == [50, 100]
-    assert store.rewrites == 2
+    assert {50, 100, 150} <= set(sums)
+    assert [shown_counts(LAYOUT, snapshot)[0] for snapshot in store.snapshots] == [50, 100]  # each once the next is due
+    assert store.rewrites == 3
     answers, (counts,) = shown_counts(LAYOUT, store.snapshots[0])
     assert (answers, counts.sum()) == (50, 50)
+
+
+def test_counts_that_wait_to_be_shown_are_forgotten_by_a_restart():
+    store = Memory()
+    run(store, put_all(60))
+    run(store, put_all(80, first=61))  # 140: those of 50 are forgotten, those of 100 wait
+    assert store.snapshots == []
+    run(store, put_all(59, first=141))  # 199: those of 100 are forgotten, those of 150 wait
+    assert store.snapshots == []
+    run(store, put_all(52, first=200))  # 251: those of 200 are shown, those of 250 wait
+    assert [answers_shown(snapshot) for snapshot in store.snapshots] == [200]
+
+
+def test_counts_near_a_released_batch_are_never_shown():
+    store = Memory()
+    store.released = 60
+    run(store, put_all(300))
+    assert [answers_shown(snapshot) for snapshot in store.snapshots] == [150, 200, 250]
+
+
+def test_nothing_is_shown_once_the_survey_is_closed():
+    async def action(commit):
+        await put_all(120)(commit)
+        before = answers_shown(commit.snapshot)
+        await commit.set_state("closed")
+        return before, answers_shown(commit.snapshot)
+
+    assert run(Memory(), action) == (50, 0)
 
 
 def test_a_lone_answer_does_not_wait_for_others():

@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..._errors import InputError
-from .cells import KEY_BYTES, NO_KEY, Layout
-from .store import STATES, Contents, Store, StoreFailure
+from .cells import KEY_BYTES, NO_KEY, Layout, next_batch
+from .store import BEGUN, STATES, Contents, Store, StoreFailure
 
 if TYPE_CHECKING:
     from ..._plan import Plan
 
 __all__ = [
+    "BEGUN",
     "KEY_BYTES",
     "NO_KEY",
     "STATES",
@@ -29,6 +30,7 @@ __all__ = [
     "Layout",
     "Store",
     "StoreFailure",
+    "next_batch",
     "open_store",
 ]
 

@@ -2,7 +2,7 @@
 
     submission key, 16 bytes | batch, 1 byte | one code per attribute, 1, 2 or 4 bytes each, little-endian
 
-The batch is 0 until the answer has been released in a batch. A slot of zeros is free; a key of zeros is refused, so that
+The batch is 0 until the answer is released in a batch. A slot of zeros is free; a key of zeros is refused, so that
 no answer looks like a free slot. There is no time, no number and no address in a cell.
 """
 
@@ -29,6 +29,13 @@ LARGEST_RECORD = 2_000
 """Bytes; a cell must fit into one page of the database together with another one."""
 
 _LETTERS = {1: "B", 2: "H", 4: "I"}
+
+
+def next_batch(batches: int) -> int:
+    """The number of the batch after these; refused if there is none."""
+    if batches >= MOST_BATCHES:
+        raise InputError(f"A survey can be released in {MOST_BATCHES} batches; close it and release the rest.")
+    return batches + 1
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ..._errors import InputError, RefusedError, missing_package
-from .cells import HEAD_BYTES, KEY_BYTES, MOST_BATCHES, Layout
-from .store import Contents, StoreFailure
+from .cells import HEAD_BYTES, KEY_BYTES, Layout, next_batch
+from .store import BEGUN, Contents, StoreFailure
 
 if TYPE_CHECKING:
     import psycopg
@@ -121,10 +121,12 @@ class PostgresStore:
                 f"SELECT state, batches, released, snapshot FROM {self._name}_meta"
             )
             cells = self._cells()
-        known = {} if _is_final(state) else {cell[:KEY_BYTES]: cell[HEAD_BYTES:] for cell in cells}
-        return Contents(
-            known=known, count=len(cells) + released, state=state, batches=batches, snapshot=bytes(snapshot)
-        )
+        if _is_final(state):
+            return Contents({}, len(cells) + released, state, batches, released, False, bytes(snapshot))
+        known = {cell[:KEY_BYTES]: cell[HEAD_BYTES:] for cell in cells}
+        released = sum(cell[KEY_BYTES] != 0 for cell in cells)
+        begun = any(cell[KEY_BYTES] == batches + 1 for cell in cells)
+        return Contents(known, len(cells), state, batches, released, begun, bytes(snapshot))
 
     def add(self, batch: Sequence[tuple[bytes, bytes]], snapshot: bytes | None = None) -> None:
         cells = [self._layout.cell(key, record) for key, record in batch]
@@ -152,27 +154,36 @@ class PostgresStore:
 
     def records(self) -> list[bytes]:
         with self._failing(), self._connection.transaction():
-            (state,) = self._row(f"SELECT state FROM {self._name}_meta")
+            state, batches = self._row(f"SELECT state, batches FROM {self._name}_meta")
             cells = self._cells()
         if _is_final(state):
             return cells
-        return [cell[HEAD_BYTES:] for cell in cells if cell[KEY_BYTES] == 0]
+        begun = [cell[HEAD_BYTES:] for cell in cells if cell[KEY_BYTES] == batches + 1]
+        return begun or [cell[HEAD_BYTES:] for cell in cells if cell[KEY_BYTES] == 0]
 
-    def release_batch(self) -> None:
+    def begin_batch(self) -> None:
+        contents = self.contents()
+        if contents.begun:
+            return
+        number = next_batch(contents.batches)
         with self._failing(), self._connection.transaction():
-            (batches,) = self._row(f"SELECT batches FROM {self._name}_meta")
-            if batches >= MOST_BATCHES:
-                raise InputError(f"A survey can be released in {MOST_BATCHES} batches; close it and release the rest.")
             fresh = f"get_byte(cell, {KEY_BYTES}) = 0"
-            self._swap(f"CASE WHEN {fresh} THEN set_byte(cell, {KEY_BYTES}, {batches + 1}) ELSE cell END")
-            self._run(f"UPDATE {self._name}_meta SET batches = %s", batches + 1)
+            self._swap(f"CASE WHEN {fresh} THEN set_byte(cell, {KEY_BYTES}, {number}) ELSE cell END")
+
+    def end_batch(self) -> None:
+        with self._failing(), self._connection.transaction():
+            self._run(f"UPDATE {self._name}_meta SET batches = batches + 1")
 
     def finish(self) -> None:
+        if self.contents().begun:
+            raise RefusedError(BEGUN)
         with self._failing(), self._connection.transaction():
             (before,) = self._row(f"SELECT count(*) FROM {self._name}")
             self._swap(f"substring(cell FROM {HEAD_BYTES + 1})", f"WHERE get_byte(cell, {KEY_BYTES}) = 0")
             (after,) = self._row(f"SELECT count(*) FROM {self._name}")
-            self._run(f"UPDATE {self._name}_meta SET state = 'closed', released = %s", before - after)
+            nothing = bytes(self._layout.snapshot_bytes)
+            values = (before - after, nothing)
+            self._run(f"UPDATE {self._name}_meta SET state = 'closed', released = %s, snapshot = %s", *values)
 
     def mark_released(self) -> None:
         self.set_state("released")

@@ -1,12 +1,15 @@
 """A SQLite file that holds no order: fixed slots, overwritten in place.
 
 The table is filled beforehand with free slots of one length. An answer overwrites a free slot that is drawn uniformly
-with the system's randomness. SQLite overwrites a row of equal length in place, so the file is a function of which slot holds
-what, apart from the change counter of the header (offsets 24 and 92), which counts transactions; a probe at every start
-refuses a SQLite that does otherwise. The rollback journal is truncated after every transaction: a write-ahead log would
-keep the last thousand answers in order. There is no index; keys are read into memory at the start.
+with the system's randomness. SQLite overwrites a row of equal length in place, so the slots are a function of which slot holds
+what; a probe at every start refuses a SQLite that does otherwise. Three things in the file say more. The change counter of the
+header (offsets 24 and 92) counts transactions. The counts that are shown as results are those of some earlier answers, at least B
+before the last one. Answers of a released batch bear its number, so they can be told from later ones.
 
-When no slot is free, all answers move to new random slots of a table twice as large. At the close, keys are erased,
+The rollback journal is truncated after every transaction: a write-ahead log would keep the last thousand answers in order. There
+is no index; keys are read into memory at the start.
+
+When no slot is free, all answers move to new random slots of a table twice as large. At the close, keys and counts are erased,
 answers move once more, and a fresh file takes the place of the old one.
 """
 
@@ -21,10 +24,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from ..._errors import EnvironmentFailure, InputError
+from ..._errors import EnvironmentFailure, InputError, RefusedError
 from ..._files import sync
-from .cells import HEAD_BYTES, KEY_BYTES, MOST_BATCHES, NO_KEY, Layout
-from .store import Contents, StoreFailure
+from .cells import HEAD_BYTES, KEY_BYTES, NO_KEY, Layout, next_batch
+from .store import BEGUN, Contents, StoreFailure
 
 FORMAT = "pkanon-answers/1"
 OLDEST = (3, 37, 0)
@@ -106,15 +109,18 @@ class SqliteStore:
             connection.executemany("INSERT INTO slot VALUES (?, ?)", ((i, free) for i in range(1, self._slots + 1)))
 
     def contents(self) -> Contents:
-        meta = self._meta()
-        state = str(meta["state"]).strip()
-        released = int.from_bytes(_bytes(meta["released"]), "little")
-        common = {"state": state, "batches": _bytes(meta["batches"])[0], "snapshot": _bytes(meta["snapshot"])}
-        if _is_final(state):
-            (count,) = self._connection.execute("SELECT count(*) FROM answer").fetchone()
-            return Contents(known={}, count=count + released, **common)  # type: ignore[arg-type]
-        known = {cell[:KEY_BYTES]: cell[HEAD_BYTES:] for cell in self._taken()}
-        return Contents(known=known, count=len(known), **common)  # type: ignore[arg-type]
+        with self._failing():
+            meta = self._meta()
+            state, batches, snapshot = str(meta["state"]).strip(), _bytes(meta["batches"])[0], _bytes(meta["snapshot"])
+            if _is_final(state):
+                released = int.from_bytes(_bytes(meta["released"]), "little")
+                (kept,) = self._connection.execute("SELECT count(*) FROM answer").fetchone()
+                return Contents({}, kept + released, state, batches, released, False, snapshot)
+            cells = list(self._taken())
+        known = {cell[:KEY_BYTES]: cell[HEAD_BYTES:] for cell in cells}
+        released = sum(cell[KEY_BYTES] != 0 for cell in cells)
+        begun = any(cell[KEY_BYTES] == batches + 1 for cell in cells)
+        return Contents(known, len(known), state, batches, released, begun, snapshot)
 
     def add(self, batch: Sequence[tuple[bytes, bytes]], snapshot: bytes | None = None) -> None:
         with self._failing():
@@ -173,14 +179,18 @@ class SqliteStore:
         """Nothing to forget: the file holds no order."""
 
     def records(self) -> list[bytes]:
-        if _is_final(str(self._meta()["state"]).strip()):
-            return [row[0] for row in self._connection.execute("SELECT cell FROM answer")]
-        return [cell[HEAD_BYTES:] for cell in self._taken() if cell[KEY_BYTES] == 0]
+        with self._failing():
+            if _is_final(str(self._meta()["state"]).strip()):
+                return [row[0] for row in self._connection.execute("SELECT cell FROM answer")]
+            cells, next_one = list(self._taken()), _bytes(self._meta()["batches"])[0] + 1
+        begun = [cell[HEAD_BYTES:] for cell in cells if cell[KEY_BYTES] == next_one]
+        return begun or [cell[HEAD_BYTES:] for cell in cells if cell[KEY_BYTES] == 0]
 
-    def release_batch(self) -> None:
-        number = _bytes(self._meta()["batches"])[0] + 1
-        if number > MOST_BATCHES:
-            raise InputError(f"A survey can be released in {MOST_BATCHES} batches; close it and release the rest.")
+    def begin_batch(self) -> None:
+        contents = self.contents()
+        if contents.begun:
+            return
+        number = next_batch(contents.batches)
         with self._failing(), _transaction(self._connection):
             found = self._connection.execute("SELECT id, cell FROM slot").fetchall()
             fresh = [(id, cell) for id, cell in found if cell[:KEY_BYTES] != NO_KEY and cell[KEY_BYTES] == 0]
@@ -188,9 +198,14 @@ class SqliteStore:
                 "UPDATE slot SET cell = ? WHERE id = ?",
                 [(cell[:KEY_BYTES] + bytes([number]) + cell[HEAD_BYTES:], id) for id, cell in fresh],
             )
-            self._set("batches", bytes([number]))
+
+    def end_batch(self) -> None:
+        with self._failing(), _transaction(self._connection):
+            self._set("batches", bytes([_bytes(self._meta()["batches"])[0] + 1]))
 
     def finish(self) -> None:
+        if self.contents().begun:
+            raise RefusedError(BEGUN)
         with self._failing():
             taken = list(self._taken())
             kept = [cell[HEAD_BYTES:] for cell in taken if cell[KEY_BYTES] == 0]
@@ -199,6 +214,7 @@ class SqliteStore:
                 self._connection.execute("CREATE TABLE answer(id INTEGER PRIMARY KEY, cell BLOB NOT NULL)")
                 self._connection.executemany("INSERT INTO answer VALUES (?, ?)", enumerate(kept, 1))
                 self._connection.execute("DROP TABLE slot")
+                self._set("snapshot", bytes(self._layout.snapshot_bytes))
                 self._set("released", (len(taken) - len(kept)).to_bytes(8, "little"))
                 self._set("state", "closed".ljust(_STATE_WIDTH))
             self._free = []

@@ -18,6 +18,9 @@ STATES = ("open", "paused", "closed", "released")
 """In this order; a closed survey has no keys left and cannot be opened again."""
 
 
+BEGUN = "A batch was begun and not ended; release it first (pkanon collect release --batch)."
+
+
 class StoreFailure(EnvironmentFailure):
     """The database failed; whether the last batch is stored is known after ``reopen``."""
 
@@ -27,13 +30,16 @@ class Contents:
     """What a store holds when it is opened.
 
     ``known`` maps submission keys to records (nothing once the survey is closed); ``count`` is the number of all accepted
-    answers; ``snapshot`` holds the counts as of the last refresh of the results, in the bytes of :class:`Tally`.
+    answers, ``released`` of those in batches, also in one that was begun and not ended (``begun``); ``batches`` have ended.
+    ``snapshot`` holds the counts that are shown, in the bytes of :class:`Tally`: zeros before the first and after the close.
     """
 
     known: dict[bytes, bytes]
     count: int
     state: str
     batches: int
+    released: int
+    begun: bool
     snapshot: bytes
 
 
@@ -47,7 +53,7 @@ class Store(Protocol):
         """Everything that is stored."""
 
     def add(self, batch: Sequence[tuple[bytes, bytes]], snapshot: bytes | None = None) -> None:
-        """Store new answers, each a key and a record, in one transaction; and a new snapshot, if there is one."""
+        """Store new answers, each a key and a record, in one transaction; and what is shown from now on, if that changes."""
 
     def set_state(self, state: str) -> None:
         """Open or pause."""
@@ -56,13 +62,19 @@ class Store(Protocol):
         """Forget whatever order the database may show."""
 
     def records(self) -> list[bytes]:
-        """The records that are not released yet, in an order that says nothing."""
+        """The records to release, in an order that says nothing: those of a batch that was begun, else all that no batch holds."""
 
-    def release_batch(self) -> None:
-        """Mark all unreleased answers as released in the next batch; their keys stay known until the survey is closed."""
+    def begin_batch(self) -> None:
+        """Mark all unreleased answers as the next batch, before anybody gets it; nothing changes if one was begun."""
+
+    def end_batch(self) -> None:
+        """Note that the batch that was begun is released; its keys stay known until the survey is closed."""
 
     def finish(self) -> None:
-        """Close for ever: erase keys and the answers of earlier batches, and put the others in a fresh random order."""
+        """Close for ever: erase keys, the snapshot and the answers of earlier batches; put the others in a fresh random order.
+
+        Refused while a batch is begun and not ended: nobody knows then whether its answers are released.
+        """
 
     def mark_released(self) -> None:
         """Note that the closed survey was released."""
