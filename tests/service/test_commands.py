@@ -10,7 +10,7 @@ from postgres import cluster
 
 import pkanon as pk
 from pkanon._cli import run
-from pkanon._collect.store import open_store
+from pkanon._collect.store import StoreFailure, open_store
 
 
 @pytest.fixture
@@ -140,6 +140,19 @@ def test_a_server_that_keeps_times_is_refused_unless_that_is_accepted(survey, fo
         assert "say --accept log_statement" in capsys.readouterr().err
         assert run(["collect", "status", *place, "--accept", "archive_mode"]) == 2
         assert "leave out --accept archive_mode" in capsys.readouterr().err
+
+
+def test_settings_are_looked_at_again_when_the_server_was_started_again(survey, folder):
+    with cluster() as server:
+        store = opened(survey, server.url)
+        store.reopen()
+        server.stop()
+        with open(server.data / "postgresql.conf", "a", encoding="utf-8") as file:
+            file.write("log_duration = on\n")
+        server.start()
+        with pytest.raises(StoreFailure, match="log_duration"):
+            store.reopen()
+        store.close()
 
 
 def test_the_demo_runs_a_whole_survey(folder, capsys):

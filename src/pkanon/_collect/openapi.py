@@ -18,7 +18,7 @@ def document(plan: Plan, digest: str, *, invited: bool, admin: bool) -> dict[str
         "/status": {"get": _get("How the survey stands.", {"$ref": "#/components/schemas/Status"})},
         "/results": {
             "get": _get(
-                "Estimated counts, as of the last refresh; refreshed after a fixed number of further answers.",
+                "Estimated counts, a fixed number of answers old or older; none once the survey is closed.",
                 {"$ref": "#/components/schemas/Results"},
             )
         },

@@ -89,7 +89,11 @@ def test_a_token_file_is_private_and_holds_a_token(tmp_path):
 HARMLESS = {
     "track_commit_timestamp": "off", "log_statement": "none", "log_min_duration_statement": "-1",
     "log_min_duration_sample": "-1", "log_transaction_sample_rate": "0", "log_parameter_max_length_on_error": "0",
-    "archive_mode": "off", "wal_level": "replica", "fsync": "on", "shared_preload_libraries": "",
+    "log_duration": "off", "log_parser_stats": "off", "log_planner_stats": "off", "log_executor_stats": "off",
+    "log_statement_stats": "off", "debug_print_parse": "off", "debug_print_rewritten": "off", "debug_print_plan": "off",
+    "debug_print_raw_parse": "off",
+    "log_min_messages": "warning", "summarize_wal": "off", "archive_mode": "off", "wal_level": "replica",
+    "fsync": "on", "shared_preload_libraries": "",
     "session_preload_libraries": "", "local_preload_libraries": "",
 }  # fmt: skip
 
@@ -100,6 +104,9 @@ HARMLESS = {
         ("track_commit_timestamp", "on"), ("log_statement", "all"), ("log_statement", "mod"), ("log_min_duration_statement", "0"),
         ("log_min_duration_statement", "1s"), ("log_parameter_max_length_on_error", "-1"), ("archive_mode", "on"),
         ("archive_mode", "always"), ("wal_level", "logical"), ("fsync", "off"), ("log_transaction_sample_rate", "0.5"),
+        ("log_duration", "on"), ("log_parser_stats", "on"), ("log_planner_stats", "on"), ("log_executor_stats", "on"),
+        ("log_statement_stats", "on"), ("debug_print_parse", "on"), ("debug_print_rewritten", "on"), ("debug_print_plan", "on"),
+        ("log_min_messages", "debug1"), ("log_min_messages", "debug5"), ("log_min_messages", "debug"), ("summarize_wal", "on"),
     ],
 )  # fmt: skip
 def test_settings_that_betray_are_seen(name, value):

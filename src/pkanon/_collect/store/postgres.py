@@ -46,7 +46,7 @@ class PostgresStore:
         self.warnings: tuple[str, ...] = ()
         self._connection = self._connect(1.0)
         try:
-            self.warnings = self._check_settings()
+            self.warnings = self._check_settings(accepted=True)
             self._prepare(create=create)
         except BaseException:
             self.close()
@@ -74,19 +74,22 @@ class PostgresStore:
                 "The PostgreSQL database cannot be reached; check its address, user and password, and that the server runs."
             ) from None
 
-    def _check_settings(self) -> tuple[str, ...]:
-        """Refuse what would write down the order or the times of answers; the rest is said."""
+    def _check_settings(self, *, accepted: bool) -> tuple[str, ...]:
+        """Refuse what would write down the order or the times of answers; the rest is said.
+
+        With ``accepted``, refuse also to accept what need not be accepted.
+        """
         connection = self._connection
-        betrayals = dict(
-            betraying_settings(lambda name: str(_value(connection, "SELECT current_setting(%s, true)", name)))
-        )
-        with suppress(self._psycopg.Error):
+        with self._failing():
+            betrayals = dict(
+                betraying_settings(lambda name: str(_value(connection, "SELECT current_setting(%s, true)", name)))
+            )
             if _value(connection, "SELECT count(*) FROM pg_stat_replication") or _value(
                 connection, "SELECT count(*) FROM pg_replication_slots"
             ):
                 betrayals["replication"] = "another server gets a copy of every batch as it arrives"
-        connection.commit()
-        if unknown := sorted(set(self._accept) - set(betrayals)):
+            connection.commit()
+        if accepted and (unknown := sorted(set(self._accept) - set(betrayals))):
             raise InputError(
                 f"Nothing is to be accepted about '{unknown[0]}' on this server; leave out --accept {unknown[0]}."
             )
@@ -193,7 +196,11 @@ class PostgresStore:
             self._connection.close()
         try:
             self._connection = self._connect(PATIENCE)
-        except InputError as error:  # the lock of the session that was cut off, or of somebody else
+            self._check_settings(accepted=False)  # the server may have been started again with others
+        except (
+            InputError,
+            RefusedError,
+        ) as error:  # also the lock of the session that was cut off, or of somebody else
             raise StoreFailure(str(error)) from None
 
     def close(self) -> None:
@@ -224,16 +231,28 @@ class PostgresStore:
             raise StoreFailure("The PostgreSQL database failed; the server may have been stopped.") from None
 
 
+_TIMES = "every batch is written to the server's log with its time"
 _LIBRARIES = ("auto_explain", "pgaudit")
 _SETTINGS: dict[str, tuple[tuple[str, ...], str]] = {
     "track_commit_timestamp": (("off",), "the time of every commit is kept"),
-    "log_statement": (("none", "ddl"), "every batch is written to the server's log with its time"),
+    "log_statement": (("none", "ddl"), _TIMES),
+    "log_duration": (("off",), _TIMES),
+    "log_parser_stats": (("off",), _TIMES),
+    "log_planner_stats": (("off",), _TIMES),
+    "log_executor_stats": (("off",), _TIMES),
+    "log_statement_stats": (("off",), _TIMES),
+    "debug_print_raw_parse": (("off",), _TIMES),
+    "debug_print_parse": (("off",), _TIMES),
+    "debug_print_rewritten": (("off",), _TIMES),
+    "debug_print_plan": (("off",), _TIMES),
+    "log_min_messages": (("info", "notice", "warning", "error", "log", "fatal", "panic"), _TIMES),
     "log_min_duration_statement": (("-1",), "slow batches are written to the server's log with their time"),
     "log_min_duration_sample": (("-1",), "some batches are written to the server's log with their time"),
     "log_transaction_sample_rate": (("0",), "some batches are written to the server's log with their time"),
     "log_parameter_max_length_on_error": (("0",), "answers of a batch that fails are written to the server's log"),
     "archive_mode": (("off",), "the write-ahead log is kept, and with it the order of batches"),
     "wal_level": (("minimal", "replica"), "the write-ahead log can be decoded into rows in their order"),
+    "summarize_wal": (("off",), "the server keeps which pages were written when, after the write-ahead log is gone"),
     "fsync": (("on",), "acknowledged answers can be lost"),
 }
 """The values that give nothing away, and what others do."""
