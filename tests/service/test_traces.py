@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from collecting import Client, Process, Respondents, make, packed
+from collecting import Client, Process, Respondents, make, opened, packed
+
+from pkanon._collect.store import sqlite
 
 AGENT = "Marker-Agent/7.31"
 FORWARDED = "203.0.113.77"
@@ -77,6 +79,35 @@ def test_files_and_output_hold_no_trace(survey, folder, tmp_path):
     subprocess.run([sys.executable, "-m", "pkanon", *command], check=True, capture_output=True)
     for name, content in everything(folder).items():
         assert not any(key in content for key, _ in packed(survey, bodies)), name
+
+
+def test_nobody_else_can_read_a_file_at_any_moment(survey, folder, monkeypatch):
+    """Modes are seen when SQLite connects to a new file, and when the copy at the close reaches the disk."""
+    seen = {}
+    real_sync, real_connect = sqlite.sync, sqlite.sqlite3.connect
+
+    def noting_sync(path):
+        if path.is_file():
+            seen[path.name] = path.stat().st_mode & 0o777
+        real_sync(path)
+
+    def noting_connect(path, **options):
+        if path != ":memory:":
+            seen.setdefault(Path(path).name, Path(path).stat().st_mode & 0o777)
+        return real_connect(path, **options)
+
+    monkeypatch.setattr(sqlite, "sync", noting_sync)
+    monkeypatch.setattr(sqlite.sqlite3, "connect", noting_connect)
+    before = os.umask(0o022)
+    try:
+        store = opened(survey, f"sqlite:///{folder}/answers.db")
+        store.add(packed(survey, Respondents(survey, 5).bodies()))
+        store.finish()
+        store.close()
+    finally:
+        os.umask(before)
+    assert seen == {"answers.db": 0o600, "answers.db.closing": 0o600}
+    assert (folder / "answers.db").stat().st_mode & 0o777 == 0o600
 
 
 def test_postgres_logs_nothing_of_an_answer(survey, folder, server, tmp_path):

@@ -12,12 +12,14 @@ So what is shown, what is released and what is stored differ by B answers or mor
 Every answer has a submission key, and a dictionary of all keys is kept in memory: the same key and record again is
 acknowledged without being stored again, the same key with another record is a conflict. If the database fails, whoever waits
 is told to try again, and the dictionary is read anew from the database before anything else is stored: a batch whose
-fate was unknown is then there or not, and a client that tries again is counted once.
+fate was unknown is then there or not, and a client that tries again is counted once. Whatever goes wrong, that is tried until it
+succeeds; if the writer ends all the same, ``failed`` says so and everybody is sent away.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +28,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
 
-from .store import Contents, Layout, Store, StoreFailure
+from .._errors import PkanonError
+from .store import Contents, Layout, Store
 from .tally import Tally
 
 BATCH = 64
@@ -40,6 +43,7 @@ MOST_WAITING = 2_048
 RECONNECT = 0.5
 """Seconds between attempts to reach a database that failed."""
 
+log = logging.getLogger("pkanon.collect")
 _random = secrets.SystemRandom()
 Result = TypeVar("Result")
 
@@ -69,7 +73,7 @@ class GroupCommit:
         self._storing: dict[bytes, _Waiting] = {}
         self._arrived, self._enough = asyncio.Event(), asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._ready = True
+        self._ready, self.failed = True, False
         self._since = 0.0  # when the first of those who wait has come
         self._load(store.contents())
 
@@ -88,6 +92,7 @@ class GroupCommit:
     def start(self) -> None:
         """Begin to store what arrives."""
         self._task = asyncio.get_running_loop().create_task(self._run())
+        self._task.add_done_callback(self._ended)
 
     async def put(self, key: bytes, record: bytes) -> Outcome:
         """Store an answer, and return when its fate is known."""
@@ -123,6 +128,7 @@ class GroupCommit:
         """Store what has arrived, and let go of the database."""
         await self._drained()
         if self._task is not None:
+            self._task.remove_done_callback(self._ended)
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         await self._in_thread(self._store.close)
@@ -135,12 +141,21 @@ class GroupCommit:
 
     async def _run(self) -> None:
         while True:
-            await self._arrived.wait()
-            left = self._since + self._patience - asyncio.get_running_loop().time()
-            if len(self._waiting) < ENOUGH and left > 0:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._enough.wait(), left)
-            await self._store_batch(self._next_batch())
+            try:
+                await self._arrived.wait()
+                left = self._since + self._patience - asyncio.get_running_loop().time()
+                if len(self._waiting) < ENOUGH and left > 0:
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self._enough.wait(), left)
+                await self._store_batch(self._next_batch())
+            except Exception as error:  # whatever it is, nobody may wait for ever
+                await self._recover(error)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """The writer has ended without being asked to."""
+        self.failed = True
+        self._send_away()
+        log.error("The service stores nothing any more; start it again.")
 
     def _next_batch(self) -> dict[bytes, _Waiting]:
         size = min(BATCH, len(self._waiting), self._every - self._tally.answers % self._every)
@@ -159,11 +174,7 @@ class GroupCommit:
         self._tally.add([record for _, record in rows])
         complete = self._tally.answers % self._every == 0
         shown = self._held if complete else None
-        try:
-            await self._in_thread(lambda: self._store.add(rows, shown))
-        except Exception:  # whatever it is, nobody may wait for ever
-            await self._recover()
-            return
+        await self._in_thread(lambda: self._store.add(rows, shown))
         self._known.update(rows)
         self.accepted += self._tally.answers - before
         if shown is not None:
@@ -174,29 +185,35 @@ class GroupCommit:
         for waiting in batch.values():
             waiting.future.set_result(Outcome.STORED)
         if complete:
-            try:
-                await self._in_thread(self._store.rewrite)
-            except StoreFailure:
-                await self._recover()
+            await self._in_thread(self._store.rewrite)
 
-    async def _recover(self) -> None:
+    async def _recover(self, error: Exception) -> None:
         """Send everybody away, and begin anew with what the database holds."""
+        self._send_away()
+        told = ""
+        while True:
+            reason = str(error) if isinstance(error, PkanonError) else f"The database failed ({type(error).__name__})."
+            if reason != told:
+                log.warning("%s Answers are sent away until that is mended.", reason)
+            told = reason
+            try:
+                await self._in_thread(self._store.reopen)
+                self._load(await self._in_thread(self._store.contents))
+                self._ready = True
+                return
+            except Exception as again:  # whatever it is, it may pass
+                error = again
+            await asyncio.sleep(RECONNECT)
+
+    def _send_away(self) -> None:
         self._ready = False
         waiting = [*self._storing.values(), *self._waiting.values()]
         self._storing, self._waiting = {}, {}
         self._arrived.clear()
         self._enough.clear()
         for each in waiting:
-            each.future.set_result(Outcome.BUSY)
-        while True:
-            try:
-                await self._in_thread(self._store.reopen)
-                contents = await self._in_thread(self._store.contents)
-                break
-            except StoreFailure:
-                await asyncio.sleep(RECONNECT)
-        self._load(contents)
-        self._ready = True
+            if not each.future.done():
+                each.future.set_result(Outcome.BUSY)
 
     async def _in_thread(self, action: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._thread, action)

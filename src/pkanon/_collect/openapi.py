@@ -106,7 +106,7 @@ def _error() -> dict[str, Any]:
 def _status() -> dict[str, Any]:
     text, count = {"type": "string"}, {"type": "integer", "minimum": 0}
     properties = {
-        "state": {"enum": ["open", "paused", "closed", "released"]},
+        "state": {"enum": ["open", "paused", "closed", "released", "failed"]},
         "accepted": count,
         "expected": count,
         "k": {"description": "For the answers so far, rounded down.", **text},

@@ -174,7 +174,7 @@ class Service:
 
     def _status(self) -> dict[str, Any]:
         return {
-            "state": self._commit.state,
+            "state": "failed" if self._commit.failed else self._commit.state,
             "accepted": self._commit.accepted,
             "expected": self._survey.expected,
             **standing(self._plan, self._commit.accepted),

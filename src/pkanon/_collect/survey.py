@@ -357,7 +357,7 @@ def address(url: str) -> str:
 
 def least_step(plan: Plan) -> int:
     """The fewest answers between two states of the results: 50, or 5 k if that is more."""
-    return max(LEAST_STEP, math.floor(5 * plan.k_for(plan.records)))
+    return max(LEAST_STEP, math.ceil(5 * plan.k_for(plan.records)))
 
 
 def sha256(content: bytes) -> str:

@@ -1,6 +1,7 @@
 """Group commit: shuffled batches that end at multiples of B, keys that count once, and a database that fails."""
 
 import asyncio
+import sqlite3
 
 import pytest
 
@@ -18,6 +19,7 @@ class Memory:
         self.known, self.batches, self.snapshots, self.rewrites, self.state = {}, [], [], 0, "open"
         self.fails, self.reopened, self.loses = [], 0, False
         self.warnings, self.released = (), 0
+        self.troubles, self.trouble, self.rewrite_fails = [], [], []
 
     def contents(self):
         snapshot = self.snapshots[-1] if self.snapshots else bytes(LAYOUT.snapshot_bytes)
@@ -25,6 +27,7 @@ class Memory:
 
     def add(self, batch, snapshot=None):
         if self.fails:
+            self.trouble = list(self.troubles)
             stored = self.fails.pop()
             if stored:  # the commit took place, its acknowledgement was lost
                 self.known.update(batch)
@@ -37,6 +40,8 @@ class Memory:
 
     def rewrite(self):
         self.rewrites += 1
+        if self.rewrite_fails:
+            raise self.rewrite_fails.pop()
 
     def set_state(self, state):
         self.state = state
@@ -46,6 +51,8 @@ class Memory:
 
     def reopen(self):
         self.reopened += 1
+        if self.trouble:
+            raise self.trouble.pop()
 
     def close(self):
         pass
@@ -160,6 +167,55 @@ def test_after_a_failure_everybody_is_told_to_try_again_and_is_counted_once(stor
     assert set(first) == {Outcome.BUSY}
     assert set(second) == {Outcome.STORED}
     assert (accepted, len(store.known), store.reopened) == (10, 10, 1)
+
+
+class ContentsFail(Memory):
+    """The first reading after a failure fails too, once the database is reached."""
+
+    def contents(self):
+        if self.reopened == 5:
+            raise sqlite3.OperationalError("disk I/O error")
+        return super().contents()
+
+
+@pytest.mark.parametrize("kind", [Memory, ContentsFail])
+def test_errors_of_any_kind_while_recovering_pass(kind, monkeypatch):
+    monkeypatch.setattr("pkanon._collect.commit.RECONNECT", 0.001)
+
+    async def action(commit):
+        first = await commit.put(key(1), b"\x01")
+        while not commit._ready:
+            await asyncio.sleep(0.001)
+        return first, await commit.put(key(1), b"\x01"), commit.failed
+
+    store = kind()
+    store.fails = [False]
+    store.troubles = [StoreFailure("gone"), sqlite3.OperationalError("locked"), OSError(5, "I/O"), ValueError("odd")]
+    assert run(store, action) == (Outcome.BUSY, Outcome.STORED, False)
+    assert store.reopened == (5 if kind is Memory else 6)
+
+
+def test_a_rewrite_that_fails_in_any_way_does_not_stop_the_writer():
+    async def action(commit):
+        await put_all(50)(commit)
+        while not commit._ready or not commit._store.reopened:
+            await asyncio.sleep(0.001)
+        return await commit.put(key(51), b"\x01")
+
+    store = Memory()
+    store.rewrite_fails = [sqlite3.OperationalError("disk I/O error")]
+    assert run(store, action) is Outcome.STORED
+    assert len(store.known) == 51
+
+
+def test_a_writer_that_ends_says_so_and_lets_nobody_wait():
+    async def action(commit):
+        waiting = asyncio.ensure_future(commit.put(key(1), b"\x01"))
+        await asyncio.sleep(0)
+        commit._task.cancel()
+        return await waiting, await commit.put(key(2), b"\x01"), commit.failed
+
+    assert run(Memory(), action) == (Outcome.BUSY, Outcome.BUSY, True)
 
 
 def test_a_crowd_is_sent_away():

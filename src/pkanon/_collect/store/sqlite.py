@@ -224,10 +224,10 @@ class SqliteStore:
         """A fresh copy of the file in its place."""
         fresh = self._path.with_name(f"{self._path.name}.closing")
         fresh.unlink(missing_ok=True)
+        _create_private(fresh)  # SQLite fills a file that is empty
         connection.execute("VACUUM INTO ?", (str(fresh),))
         connection.close()
         sync(fresh)
-        os.chmod(fresh, 0o600)
         os.replace(fresh, self._path)
         sync(self._path.parent)
         return _connection(self._path)
@@ -278,10 +278,9 @@ def _bytes(value: object) -> bytes:
 
 def _connection(path: Path | str) -> sqlite3.Connection:
     """A connection whose files keep nothing of earlier transactions; refused where the library does not obey."""
-    fresh = path != ":memory:" and not Path(path).exists()
+    if path != ":memory:" and not Path(path).exists():
+        _create_private(Path(path))
     connection = sqlite3.connect(str(path), isolation_level=None, check_same_thread=False, timeout=5)
-    if fresh:
-        os.chmod(path, 0o600)
     wanted = {"journal_mode": "truncate", "synchronous": 2, "secure_delete": 1, "temp_store": 2}
     for name, value in wanted.items():
         connection.execute(f"PRAGMA {name} = {value}")
@@ -293,6 +292,11 @@ def _connection(path: Path | str) -> sqlite3.Connection:
                 "use another file system, or PostgreSQL."
             )
     return connection
+
+
+def _create_private(path: Path) -> None:
+    """An empty file that nobody else can read, at no moment."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 @contextmanager
