@@ -9,7 +9,7 @@
 
     pk.collect.Client("https://survey.example.org").answer({"smokes": "yes"})
 
-Nobody ever holds the raw answers: not the organiser, not the server.
+Nobody can tell which of the answers that arrive are true: not the organiser, not the server.
 """
 
 from ._collect import (

@@ -73,7 +73,7 @@ class Survey:
     ...     pk.collect.new(Path(folder, "survey.toml"), records=5_000, k=20).save(Path(folder, "survey"))
     ...     survey = pk.collect.Survey.read(Path(folder, "survey"))
     >>> survey.plan.k_text, survey.mode, survey.results_every
-    ('20', 'open', 100)
+    ('20', 'open', 101)
     """
 
     files: Mapping[str, bytes] = field(repr=False)

@@ -52,7 +52,9 @@ def command(people: int, output: str | None, as_json: bool) -> None:
     say(
         f"A survey of {len(survey.questions)} questions was served on this machine; {people:,} simulated people answered it."
     )
-    say("  Every device replaced answers at random before it sent them. The service never saw a true answer.")
+    say(
+        "  Every device replaced answers at random before it sent them. The service cannot tell which of them are true."
+    )
     say(f"  {status['accepted']:,} answers in {seconds:.1f} seconds; stored without order, time or address.")
     say()
     say("What you can promise:")

@@ -27,7 +27,11 @@ ISSUER = ".issuer"
 @click.option(
     "--url", metavar="URL", help="Where the survey will be; pages opened from a file send their answer there."
 )
-@click.option("--invitations", is_flag=True, help="One answer for each invitation, which nobody can link to a person.")
+@click.option(
+    "--invitations",
+    is_flag=True,
+    help="One answer for each invitation; how hard the two are to link, --strict decides.",
+)
 @click.option("--strict", is_flag=True, help="Invitations are redeemed apart from the service, by time or by host.")
 @click.option("--issuer-url", metavar="URL", help="Where invitations are redeemed, if not at the survey itself.")
 @click.option("-o", "--output", type=click.Path(), required=True, help="Write this folder, which must not exist.")
