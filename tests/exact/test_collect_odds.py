@@ -62,6 +62,17 @@ def test_many_values_have_no_table():
     assert by_name["d"]["kept_of_100"] == whole(kept)
 
 
+def test_as_many_values_as_a_plan_can_have():
+    """A hundred million values are not listed to say how many people of 100 keep theirs."""
+    import pkanon as pk
+
+    size = 10**8
+    schema = pk.Schema([pk.Attribute.ranged("n", 1, size)])
+    replaced = 2**64 // size * 3 // 10  # three people of ten draw again
+    plan = pk.Plan(schema, (pk.Retention(pk.Unit(("n",), (size,)), replaced, 64),), 5_000)
+    assert odds(plan) == [{"attribute": "n", "kept_of_100": 70, "sent_of_100": None}]
+
+
 @pytest.mark.parametrize(
     ("share", "people"), [(0, 0), (1, 100), (Fraction(1, 10**6), 1), (1 - Fraction(1, 10**6), 99), (Fraction(5, 8), 62)]
 )

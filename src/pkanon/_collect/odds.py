@@ -1,7 +1,8 @@
 """What one answer becomes, in numbers for everybody: of 100 people who say v, how many are sent as v.
 
 Computed from the integers of the plan (docs/why/theory.md 1, 6, 8), exactly, and rounded to whole people only at the
-end. What a person says in other questions does not change the numbers of one question.
+end. What a person says in other questions does not change the numbers of one question. A question with many values, such
+as a number, takes no longer: only what is shown is computed.
 """
 
 from __future__ import annotations
@@ -31,45 +32,49 @@ def odds(plan: Plan) -> list[dict[str, Any]]:
 def _odds(plan: Plan, name: str, size: int) -> dict[str, Any]:
     block = next(block for block in plan.blocks if name in block.attributes)
     unit = next(unit for unit in block.units if name in unit.attributes)
-    stays, shares = _mixture(block, unit, name)
-    if shares is None:
-        assert isinstance(block, Matrix)
-        rows = [[Fraction(count, 2**block.width) for count in row] for row in block.rows]
-        kept = [row[value] for value, row in enumerate(rows)]
-    else:
-        kept = [stays + share for share in set(shares)]
-        few = size <= MOST_ROWS
-        rows = [[share + stays * (v == w) for w, share in enumerate(shares)] for v in range(size)] if few else []
-    return {
-        "attribute": name,
-        "kept_of_100": whole(max(kept)),
-        "sent_of_100": [[whole(share) for share in row] for row in rows] if size <= MOST_ROWS else None,
-    }
-
-
-def _mixture(block: Block, unit: Unit, name: str) -> tuple[Fraction, list[Fraction] | None]:
-    """(stays, shares): a value v is sent as w with ``shares[w]``, plus ``stays`` if v is w; no shares for a matrix."""
+    few = size <= MOST_ROWS
+    rows: list[list[Fraction]] = []
     if isinstance(block, Matrix):
         if len(unit.attributes) > 1:
             raise PlanError(f"{unit} is randomised by a matrix; what one answer becomes depends on the others.")
-        return Fraction(0), None
-    values = _counts(unit, name)
+        kept = Fraction(max(row[value] for value, row in enumerate(block.rows)), 2**block.width)
+        if few:
+            rows = [[Fraction(count, 2**block.width) for count in row] for row in block.rows]
+    else:
+        stays, each = _mixture(block, unit)
+        kept = stays + each * _most(unit, name)
+        if few:
+            shares = [each * count for count in _counts(unit, name)]
+            rows = [[share + stays * (v == w) for w, share in enumerate(shares)] for v in range(size)]
+    return {
+        "attribute": name,
+        "kept_of_100": whole(kept),
+        "sent_of_100": [[whole(share) for share in row] for row in rows] if few else None,
+    }
+
+
+def _mixture(block: Block, unit: Unit) -> tuple[Fraction, Fraction]:
+    """(stays, each): each combination of the unit is sent with the chance ``each``, and one's own with ``stays`` more."""
     if isinstance(block, Retention):
-        stays = block.exact_rho
-        return stays, [(1 - stays) * Fraction(count, unit.size) for count in values]
+        return block.exact_rho, (1 - block.exact_rho) / unit.size
     assert isinstance(block, Agreement)
     bit = block.units.index(unit)
     kept = Fraction(sum(count for mask, count in enumerate(block.sets) if mask >> bit & 1), 2**block.width)
     # a unit that goes takes each other combination alike: a uniform draw from all, without the share of its own
     each = (1 - kept) / (unit.size - 1)
-    return kept - each, [each * count for count in values]
+    return kept - each, each
+
+
+def _most(unit: Unit, name: str) -> int:
+    """How many allowed combinations of the unit hold the value that has most of them."""
+    return max(_counts(unit, name)) if unit.forbid else unit.size // unit.sizes[unit.attributes.index(name)]
 
 
 def _counts(unit: Unit, name: str) -> list[int]:
     """How many allowed combinations of the unit hold each value."""
     axis = unit.attributes.index(name)
     if not unit.forbid:
-        return [unit.size // unit.sizes[axis]] * unit.sizes[axis]
+        return [_most(unit, name)] * unit.sizes[axis]
     others = tuple(other for other in range(len(unit.sizes)) if other != axis)
     return [int(count) for count in unit.allowed.sum(axis=others)]
 
