@@ -72,6 +72,12 @@ def test_the_policy_names_the_addresses_of_the_survey(survey):
     assert policy(page)["connect-src"] == "'self' https://a.example https://b.example:8443"
 
 
+def test_an_address_cannot_add_to_the_policy(survey):
+    data = {**survey.data, "service": "https://a.example;script-src *"}
+    with pytest.raises(InputError, match="not a web address"):
+        assemble_page(json.dumps(data).encode(), survey.files["plan.json"])
+
+
 @pytest.mark.parametrize("content", [b'{"a": "\\u003c"}', b'{"a":\r\n1}'])
 def test_files_that_cannot_be_restored_are_refused(survey, content):
     with pytest.raises(InputError, match="not in the form that pkanon writes"):

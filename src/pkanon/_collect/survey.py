@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -95,6 +96,9 @@ class Survey:
             raise InputError("survey.json asks for other attributes than the plan.")
         if type(self.results_every) is not int or self.results_every < least_step(self.plan):
             raise InputError("survey.json lets results be refreshed too often for its plan.")
+        for url in (self.data["service"], self.data["issuer"]):
+            if url is not None and (not isinstance(url, str) or address(url) != url):
+                raise InputError("survey.json names an address that is not in the form that pkanon writes.")
 
     @classmethod
     def read(cls, folder: str | Path) -> Survey:
@@ -341,17 +345,23 @@ def listed_hashes(manifest: bytes) -> dict[str, str]:
     return {**hashes, "plan_digest": data["plan_digest"]}
 
 
+_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+_ADDRESS = re.compile(
+    rf"https?://(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{{1,5}})?(?:/[A-Za-z0-9._~%/-]*)?"
+)
+
+
 def address(url: str) -> str:
-    """A web address as survey.json holds it; refused: anything that is not http or https, a query and a fragment."""
-    parts = urlsplit(url)
-    if (
-        parts.scheme not in ("http", "https")
-        or not parts.hostname
-        or parts.query
-        or parts.fragment
-        or "@" in parts.netloc
-    ):
-        raise InputError(f"{url} is not a web address such as https://survey.example.org.")
+    """A web address as survey.json holds it: http or https, a host, a port and a path, in plain letters and nothing else.
+
+    The host stands in the policy of the page, so anything that could mean something there is refused.
+    """
+    try:
+        fits = _ADDRESS.fullmatch(url) is not None and urlsplit(url).port != 0
+    except ValueError:  # a port above the largest, or brackets around no address
+        fits = False
+    if not fits:
+        raise InputError(f"{url!r} is not a web address such as https://survey.example.org.")
     return url.rstrip("/")
 
 

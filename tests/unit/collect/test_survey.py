@@ -141,9 +141,43 @@ def test_invitations(key):
         "https://a.example/?x=1",
         "https://a.example/#x",
         "https://me@a.example",
+        "https://x.example;script-src *",
+        "https://x.example;script-src%20*",
+        "https://x.example'",
+        'https://x.example">',
+        "https://*.example",
+        "https://x.example https://y.example",
+        "https://x.exam\nple",
+        "https://x.example\n",
+        "https://-x.example",
+        "https://x..example",
+        "https://x.example:99999",
+        "https://x.example:0",
+        "https://x.example:*",
+        "https://[::1",
+        "https://[:::::]",
+        "https://x.example/a;b",
+        'https://x.example/"',
+        "https://é.example",
     ],
 )
 def test_addresses(url):
     with pytest.raises(pk.InputError, match="not a web address"):
         small_survey(service=url)
+
+
+def test_addresses_that_are_kept():
     assert small_survey(service="https://a.example/survey/").service == "https://a.example/survey"
+    for url in (
+        "http://127.0.0.1:8000",
+        "http://[::1]:8000/a",
+        "https://xn--9ca.example",
+        "https://A-1.example/~me/a%20b",
+    ):
+        assert small_survey(service=url).service == url
+
+
+def test_an_address_in_a_survey_of_others_is_checked(survey):
+    for url in ("https://x.example;script-src *", "https://x.example/", 3):
+        with pytest.raises(pk.InputError, match="address"):
+            Survey(changed(survey, service=url))

@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..._errors import InputError
+from ..survey import address
 
 _FOLDER = resources.files(__name__)
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./pkanon\.js\";\n", re.MULTILINE)
@@ -78,5 +79,5 @@ def _hash(text: str) -> str:
 
 def _addresses(survey: dict[str, Any]) -> list[str]:
     """Where the page may send to: where it came from, and what the survey names."""
-    named = [urlsplit(address) for key in ("service", "issuer") if (address := survey.get(key))]
+    named = [urlsplit(address(url)) for key in ("service", "issuer") if (url := survey.get(key))]
     return ["'self'", *dict.fromkeys(f"{url.scheme}://{url.netloc}" for url in named)]
