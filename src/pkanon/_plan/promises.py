@@ -119,7 +119,7 @@ def _how_invited(collection: Collection) -> str:
         "Whoever ran the service could link an answer to its invitation, by the times or addresses of the two requests."
         if collection.linkable
         else "The tokens were signed blindly: not even both together can link an answer to its invitation, given that claims and "
-        "answers were apart in time or place."
+        "answers were apart in time or place. The organiser has declared that they were; no program has checked it."
     )
     return f"Each person had one invitation, and an invitation was good for one answer. {link}"
 
