@@ -51,7 +51,7 @@ def test_what_cannot_be_made_leaves_nothing_behind(desk, tmp_path):
     base = ("new", "survey.toml", "-o", "survey")
     assert "Ask for k" in desk(*base, "--records", "10", code=2)
     assert "belong to --invitations" in desk(*MAKE, "--strict", code=2)
-    assert "every 100 answers or more" in desk(*MAKE, "--results-every", "1", "--invitations", code=2)
+    assert "every 101 answers or more" in desk(*MAKE, "--results-every", "1", "--invitations", code=2)
     assert "not a web address" in desk(*MAKE, "--invitations", "--issuer-url", "issuer", code=2)
     assert "hide-count" in desk(*MAKE, "--hide-count", "9/10", code=2)
     desk(*base, "--records", "10", "--k", "20", "--invitations", code=2)  # k above the number of answers

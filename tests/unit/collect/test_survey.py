@@ -95,12 +95,12 @@ def test_words_that_do_not_fit_the_plan_are_refused(survey, changes, message):
 
 
 def test_results_change_in_steps():
-    assert small_survey().results_every == 100  # 5 k
+    assert small_survey().results_every == 101  # 5 k, and k is a little more than 20
     assert small_survey(k=2).results_every == 50
     assert small_survey(results_every=250).results_every == 250
-    with pytest.raises(pk.InputError, match="every 100 answers or more"):
-        small_survey(results_every=99)
-    assert least_step(small_survey(k=200).plan) == 1_000
+    with pytest.raises(pk.InputError, match="every 101 answers or more"):
+        small_survey(results_every=100)
+    assert least_step(small_survey(k=200).plan) == 1_001
 
 
 def test_surveys_that_promise_nothing_are_refused():
