@@ -1,6 +1,7 @@
 """What every route answers: files, answers, refusals of one shape, states, results, headers."""
 
 import json
+import socket
 import threading
 
 import pytest
@@ -182,7 +183,9 @@ def test_guessing_the_token_is_slowed_down(survey, folder, monkeypatch):
     headers = {"Content-Type": "application/json", "Authorization": "Bearer wrong"}
     with running(survey, f"sqlite:///{folder}/answers.db") as client:
         statuses = [client.ask("POST", "/admin/state", {"state": "closed"}, headers)[0] for _ in range(4)]
-    assert statuses == [401, 401, 429, 429]
+        assert statuses == [401, 401, 429, 429]
+        # whoever guesses does not keep the one who knows it from closing
+        assert client.ask("POST", "/admin/state", {"state": "closed"}, ADMIN)[0] == 200
 
 
 def test_without_a_token_there_is_no_admin_route(survey, folder):
@@ -322,6 +325,30 @@ def test_a_body_without_an_end_is_cut_off(client):
         "POST", "/answers", body=chunks(), headers={"Content-Type": "application/json"}, encode_chunked=True
     )
     assert connection.getresponse().status == 413
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /status HT", b"GET /status HTTP/1.1\r\nHost: x\r\n\r\n"])
+def test_a_connection_that_does_not_come_to_the_point_is_closed(survey, folder, monkeypatch, sent):
+    """Before the first request, within its head, and within the head of the next one."""
+    monkeypatch.setattr("pkanon._collect.limits.REQUEST_PATIENCE", 0.05)
+    with running(survey, f"sqlite:///{folder}/answers.db") as client:
+        with socket.create_connection(("127.0.0.1", client.port), timeout=10) as connection:
+            connection.sendall(sent)
+            if sent.endswith(b"\r\n\r\n"):
+                assert connection.recv(65_536).startswith(b"HTTP/1.1 200")
+                connection.sendall(b"GET /")
+            while connection.recv(65_536):
+                pass  # what is left of the response; then the end, and no timeout
+        assert client.ask("GET", "/status")[0] == 200
+
+
+def test_visitors_beyond_the_limit_are_told_to_come_back(survey, folder, bodies, monkeypatch):
+    monkeypatch.setattr("pkanon._collect.serving.MOST_CONNECTIONS", 3)
+    with running(survey, f"sqlite:///{folder}/answers.db") as client:
+        idle = [socket.create_connection(("127.0.0.1", client.port)) for _ in range(3)]
+        assert client.ask("POST", "/answers", bodies[0])[0] == 503
+        for connection in idle:
+            connection.close()
 
 
 def test_unknown_addresses_and_methods_have_the_same_shape(client):

@@ -7,7 +7,7 @@ tokens.py         blind signatures;  invitations.py  the issuer;  issuing.py  th
 private_file.py   files that only their owner reads
 
 answer.py   one answer as it arrives: checked;  commit.py  shuffled batches, acknowledged when stored;  store/  where they are kept
-service.py  the ASGI application;  serving.py  running it;  openapi.py  its document;  limits.py, admin.py  who may ask
+service.py  the ASGI application;  serving.py, protocol.py  running it;  openapi.py  its document;  limits.py, admin.py  who may ask
 tally.py    what is shown while it runs;  standing.py  k so far, and what forged answers can do
 closing.py  from answers to a release folder;  remote.py  a running service, asked from outside;  demo.py  all of it at once
 """

@@ -4,26 +4,29 @@
     GET /claims  {"invitations": number made, "used": number used}
 
 Errors have the shape of the service: {"error": {"code", "message", "retry"}}. Signing takes some milliseconds during which
-Python does nothing else, so processes of their own do it. Any page may ask: there are no cookies, and the code is the
-secret.
+Python does nothing else, so processes of their own do it; if one ends, others take its place. Any page may ask: there are no
+cookies, and the code is the secret.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Awaitable, Callable, MutableMapping
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
 from .. import _files
-from .._errors import PkanonError
+from .._errors import EnvironmentFailure, PkanonError
 from .invitations import CODE_BYTES, ClaimRefusedError, Issuer
+from .limits import BODY_PATIENCE, PER_MINUTE, RateLimit, visitor
 from .survey import Survey
 from .tokens import PrivateKey, TokenError, from_text, to_text
 
 LARGEST_BODY = 16_384
+RETRY_BUSY = 2
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -41,6 +44,7 @@ _PREFLIGHT = [
     (b"access-control-max-age", b"600"),
 ]
 
+log = logging.getLogger("pkanon.collect")
 _key: PrivateKey | None = None
 
 
@@ -65,6 +69,10 @@ class Claims:
         Its survey.
     processes
         How many processes sign at the same time; with 0 the server's own does, for tests and small surveys.
+    per_minute
+        Claims a minute from one address; None for no limit.
+    behind_proxy
+        A proxy stands in front that adds X-Forwarded-For.
 
     Examples
     --------
@@ -91,15 +99,25 @@ class Claims:
     (500, 0)
     """
 
-    def __init__(self, issuer: Issuer, survey: Survey, *, processes: int = 1) -> None:
-        self._issuer, self._survey = issuer, survey
-        self._pool: Executor | None = None
-        pem = b"" if issuer.closed else issuer.key_file.read_bytes()
-        if pem and processes:
-            self._pool = ProcessPoolExecutor(
-                processes, mp_context=get_context("spawn"), initializer=_load, initargs=(pem,)
-            )
-        self._sign = PrivateKey.from_pem(pem).sign_blinded if pem else None
+    def __init__(
+        self,
+        issuer: Issuer,
+        survey: Survey,
+        *,
+        processes: int = 1,
+        per_minute: int | None = PER_MINUTE,
+        behind_proxy: bool = False,
+    ) -> None:
+        self._issuer, self._survey, self._processes = issuer, survey, processes
+        self._limit, self._behind_proxy = RateLimit(per_minute), behind_proxy
+        self._pem = b"" if issuer.closed else issuer.key_file.read_bytes()
+        self._pool: Executor | None = self._new_pool() if self._pem and processes else None
+        self._sign = PrivateKey.from_pem(self._pem).sign_blinded if self._pem else None
+
+    def _new_pool(self) -> Executor:
+        return ProcessPoolExecutor(
+            self._processes, mp_context=get_context("spawn"), initializer=_load, initargs=(self._pem,)
+        )
 
     def close(self) -> None:
         """Stop the processes."""
@@ -114,18 +132,31 @@ class Claims:
             return error.status, _error(error.code, str(error))
         except PkanonError:
             return 503, _error("busy", "The issuer cannot answer now; try again later.", retry=True)
+        except Exception as error:  # its message may quote what was sent
+            log.error("A bug: %s while an invitation was redeemed", type(error).__name__)
+            return 500, _error("failed", "The issuer failed; try again later.", retry=True)
 
     async def _claim(self, body: bytes) -> bytes:
         code, request = self._read(body)
         await asyncio.to_thread(self._issuer.admit, code, request)
         if self._sign is None:
             raise ClaimRefusedError("closed", 410, "Invitations have ended.")
+        pool = self._pool
         try:
-            if self._pool is None:
+            if pool is None:
                 return await asyncio.to_thread(self._sign, request)
-            return await asyncio.get_running_loop().run_in_executor(self._pool, _sign, request)
+            return await asyncio.get_running_loop().run_in_executor(pool, _sign, request)
         except TokenError as error:
             raise ClaimRefusedError("malformed", 400, str(error)) from None
+        except BrokenExecutor:
+            self._replace(pool)
+            raise EnvironmentFailure("A process that signs has ended.") from None
+
+    def _replace(self, broken: Executor | None) -> None:
+        """New processes in the place of those that ended; once, however many claims they fail."""
+        if broken is not None and broken is self._pool:
+            broken.shutdown(wait=False)
+            self._pool = self._new_pool()
 
     def _read(self, body: bytes) -> tuple[bytes, bytes]:
         if len(body) > LARGEST_BODY:
@@ -151,8 +182,10 @@ class Claims:
         if scope["type"] != "http":
             return
         status, data = await self._respond(scope, receive)
-        content = b"" if status == 204 else json.dumps(data).encode()
         headers = _HEADERS + (_PREFLIGHT if status == 204 else [])
+        if status in (429, 503):
+            headers = [*headers, (b"retry-after", str(data.pop("wait", RETRY_BUSY)).encode())]
+        content = b"" if status == 204 else json.dumps(data).encode()
         headers = [*headers, (b"content-length", str(len(content)).encode())]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": content})
@@ -171,16 +204,17 @@ class Claims:
         types = [value for name, value in scope["headers"] if name.lower() == b"content-type"]
         if [value.partition(b";")[0].strip().lower() for value in types] != [b"application/json"]:
             return 415, _error("media_type", "A claim has the content type application/json.")
-        body = b""
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return 400, _error("malformed", "The request ended early.")
-            body += message.get("body", b"")
-            if len(body) > LARGEST_BODY:
-                return 413, _error("too_large", f"A claim has at most {LARGEST_BODY:,} bytes.")
-            if not message.get("more_body"):
-                return await self.answer(body)
+        if wait := self._limit.wait(visitor(scope, behind_proxy=self._behind_proxy)):
+            refused = _error("too_many", "Too many claims came from this address; try again later.", retry=True)
+            return 429, {**refused, "wait": wait}
+        try:
+            async with asyncio.timeout(BODY_PATIENCE):
+                body = await _body(receive)
+        except TimeoutError:
+            return 408, _error("slow", "The body took too long to arrive.", retry=True)
+        if body is None:
+            return 400, _error("malformed", "The request ended early.")
+        return await self.answer(body)  # which refuses one that is too large
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         while True:
@@ -191,6 +225,19 @@ class Claims:
                 self.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The body of a request, or as much of it as shows that it is too large; None if it ended early."""
+    body = b""
+    while len(body) <= LARGEST_BODY:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        if not message.get("more_body"):
+            break
+    return body
 
 
 def _error(code: str, message: str, *, retry: bool = False) -> dict[str, Any]:

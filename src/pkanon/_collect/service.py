@@ -31,18 +31,15 @@ from .admin import AdminToken
 from .answer import MOST_BYTES, Reader, Refusal, read_object
 from .commit import GroupCommit, Outcome
 from .issuing import Claims
-from .limits import RateLimit
+from .limits import BODY_PATIENCE, PER_MINUTE, RateLimit, forwarded_address, visitor
 from .openapi import document
 from .standing import forged_row_moves, standing
 from .store import Layout, Store
 from .survey import Survey
 from .tally import results
 
-PER_MINUTE = 120
-"""Answers a minute from one address: a school class behind one router, not a flood."""
 ADMIN_PER_MINUTE = 20
-BODY_PATIENCE = 15.0
-"""Seconds in which a body must have arrived."""
+"""Wrong admin tokens a minute from one address."""
 RETRY_BUSY, RETRY_PAUSED = 2, 60
 FILES = {
     "/": ("index.html", "text/html; charset=utf-8"),
@@ -197,10 +194,12 @@ class Service:
 
     async def set_state(self, request: Request) -> Response:
         """POST /admin/state."""
-        if wait := self._admin_limit.wait(self._address(request)):
-            raise Refusal("too_many", "Too many requests came from this address; try again later.", wait=wait)
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or self._admin is None or not self._admin.fits(token.strip()):
+            if wait := self._admin_limit.wait(
+                self._address(request)
+            ):  # the right token is never kept waiting by wrong ones
+                raise Refusal("too_many", "Too many requests came from this address; try again later.", wait=wait)
             raise Refusal("unauthorised", "This needs the admin token of the survey.")
         wanted = read_object(await _body(request), {"state"})["state"]
         if wanted not in ("open", "paused", "closed"):
@@ -227,13 +226,10 @@ class Service:
         return respond
 
     def _address(self, request: Request) -> str:
-        forwarded = request.headers.get("x-forwarded-for")
-        if self._behind_proxy and forwarded:
-            return forwarded.rpartition(",")[2].strip()
-        if forwarded and not self._warned:
+        if not self._behind_proxy and not self._warned and forwarded_address(request.scope["headers"]):
             self._warned = True
             log.warning("A proxy stands in front, so all visitors count as one address: start with --behind-proxy.")
-        return "" if request.client is None else request.client.host
+        return visitor(request.scope, behind_proxy=self._behind_proxy)
 
     def _guarded(self, handler: Handler, headers: Mapping[str, str] | None = None) -> _Endpoint:
         """A handler whose refusals have one shape and these headers, are counted, and say nothing about what was sent."""

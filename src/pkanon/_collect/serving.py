@@ -15,6 +15,7 @@ from .._errors import EnvironmentFailure, InputError, RefusedError, missing_pack
 from .admin import AdminToken
 from .invitations import Issuer
 from .issuing import Claims
+from .limits import MOST_CONNECTIONS, PER_MINUTE
 from .store import BEGUN, open_store
 from .survey import Survey
 
@@ -28,7 +29,7 @@ def app(
     *,
     admin_token: str | None = None,
     behind_proxy: bool = False,
-    per_minute: int | None = 120,
+    per_minute: int | None = PER_MINUTE,
     accept: Sequence[str] = (),
     issuer: Issuer | None = None,
     warn: Callable[[str], None] = lambda line: None,
@@ -46,7 +47,7 @@ def app(
     behind_proxy
         A proxy stands in front that adds X-Forwarded-For and speaks TLS.
     per_minute
-        Answers a minute from one address; None for no limit.
+        Answers a minute from one address, and as many claims; None for no limit.
     accept
         PostgreSQL settings that give the order or the times of answers away, and are meant.
     issuer
@@ -98,7 +99,9 @@ def app(
             per_minute=per_minute or None,
             behind_proxy=behind_proxy,
             hsts=behind_proxy,
-            claims=None if issuer is None else Claims(issuer, survey),
+            claims=None
+            if issuer is None
+            else Claims(issuer, survey, per_minute=per_minute or None, behind_proxy=behind_proxy),
         )
     except BaseException:
         store.close()
@@ -109,10 +112,14 @@ def make_server(app: Any) -> Any:
     """A uvicorn server for an application: one process, one worker, nothing logged per request."""
     try:
         import uvicorn
+
+        from .protocol import PromptProtocol
     except ImportError:
         raise missing_package("The service needs the packages starlette and uvicorn", "collect") from None
     config = uvicorn.Config(
         app,
+        http=PromptProtocol,
+        limit_concurrency=MOST_CONNECTIONS,
         access_log=False,  # a line per request would be a time stamp for every answer
         log_config=None,
         proxy_headers=False,  # the service reads what it needs itself, and only if it is told so
@@ -154,7 +161,11 @@ def quiet_logging() -> None:
     """Errors only, without times: neither requests nor addresses are logged."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
-    for name, level in (("uvicorn", logging.CRITICAL), ("pkanon.collect", logging.WARNING)):
+    for name, level in (
+        ("uvicorn", logging.CRITICAL),
+        ("asyncio", logging.CRITICAL),
+        ("pkanon.collect", logging.WARNING),
+    ):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level)

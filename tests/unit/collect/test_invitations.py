@@ -4,8 +4,10 @@ import asyncio
 import hashlib
 import itertools
 import json
+import os
 import random
 import stat
+from concurrent.futures import BrokenExecutor
 
 import pytest
 from asked_people import small_survey
@@ -146,7 +148,7 @@ def counter(tmp_path_factory):
     return survey, office, pk.collect.Claims(office, survey, processes=0)
 
 
-def asked(application, method, path, body=b"", content_type="application/json"):
+def asked(application, method, path, body=b"", content_type="application/json", headers=()):
     """Status, headers and JSON of one request."""
     sent = []
     parts = [body[i : i + 1000] for i in range(0, len(body), 1000)] or [b""]
@@ -158,7 +160,7 @@ def asked(application, method, path, body=b"", content_type="application/json"):
     async def send(message):
         sent.append(message)
 
-    headers = [(b"content-type", content_type.encode())] if content_type else []
+    headers = [*headers, *([(b"content-type", content_type.encode())] if content_type else [])]
     scope = {"type": "http", "method": method, "path": path, "headers": headers}
     asyncio.run(application(scope, receive, send))
     start, end = sent
@@ -236,6 +238,60 @@ def test_processes_sign(tmp_path):
         tokens.finalize(survey.public_key, token, blinded.inverse, tokens.from_text(data["signature"]))
     finally:
         application.close()
+
+
+def test_processes_that_end_are_replaced(tmp_path):
+    survey = small_survey(invitation_key=pk.collect.new_issuer(tmp_path / "issuer"))
+    office = pk.collect.Issuer(tmp_path / "issuer", survey)
+    application = pk.collect.Claims(office, survey, processes=1)
+    (code,) = office.invite(1)
+    token = tokens.new_token()
+    blinded = tokens.blind(survey.public_key, token)
+    body = claim(survey, code, blinded.request)
+    try:
+        with pytest.raises(BrokenExecutor):
+            application._pool.submit(os._exit, 1).result()
+        status, headers, data = asked(application, "POST", "/claim", body)
+        assert (status, data["error"]["code"], data["error"]["retry"]) == (503, "busy", True)
+        assert set(data["error"]) == {"code", "message", "retry"}
+        assert int(headers[b"retry-after"]) > 0
+        status, _, data = asked(application, "POST", "/claim", body)  # as a device does
+        assert status == 200
+        tokens.finalize(survey.public_key, token, blinded.inverse, tokens.from_text(data["signature"]))
+    finally:
+        application.close()
+
+
+def test_claims_from_one_address_are_limited(counter):
+    survey, office, _ = counter
+    application = pk.collect.Claims(office, survey, processes=0, per_minute=2, behind_proxy=True)
+    near = [(b"x-forwarded-for", b"203.0.113.9")]
+    statuses = [
+        asked(application, "POST", "/claim", b"{}", headers=[(b"x-forwarded-for", b"198.51.100.%d" % i), *near])
+        for i in range(3)
+    ]
+    assert [status for status, _, _ in statuses] == [400, 400, 429]
+    _, headers, data = statuses[-1]
+    assert (data["error"]["code"], data["error"]["retry"], set(data)) == ("too_many", True, {"error"})
+    assert 1 <= int(headers[b"retry-after"]) <= 60
+    other = [(b"x-forwarded-for", b"203.0.113.10")]
+    assert asked(application, "POST", "/claim", b"{}", headers=other)[0] == 400
+
+
+def test_a_claim_that_does_not_arrive_is_not_waited_for(counter, monkeypatch):
+    monkeypatch.setattr("pkanon._collect.issuing.BODY_PATIENCE", 0.01)
+    sent = []
+
+    async def receive():
+        await asyncio.sleep(60)
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/claim", "headers": [(b"content-type", b"application/json")]}
+    asyncio.run(counter[2](scope, receive, send))
+    assert sent[0]["status"] == 408
+    assert json.loads(sent[1]["body"])["error"]["code"] == "slow"
 
 
 def test_a_thousand_claims_and_answers_cannot_be_matched(tmp_path, seed):

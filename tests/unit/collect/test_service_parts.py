@@ -9,7 +9,7 @@ from plans import schema_of
 
 import pkanon as pk
 from pkanon._collect.admin import AdminToken, new_token, read_token
-from pkanon._collect.limits import HOUR, RateLimit, network
+from pkanon._collect.limits import HOUR, RateLimit, forwarded_address, network, visitor
 from pkanon._collect.standing import forged_row_moves, known_counts, standing
 from pkanon._collect.store import Layout, open_store
 from pkanon._collect.store.postgres import betraying_settings
@@ -55,6 +55,21 @@ def test_a_network_counts_as_one():
     assert network("2001:db8:1:2:3:4:5:6") == network("2001:db8:1:2:ffff::1") == "2001:db8:1:2::/64"
     assert network("::ffff:192.0.2.1") == network("192.0.2.1") == "192.0.2.1"
     assert network("unix") == "unix"
+
+
+@pytest.mark.parametrize(
+    ("lines", "address"),
+    [
+        ([], ""), (["203.0.113.9"], "203.0.113.9"), (["198.51.100.1, 203.0.113.9"], "203.0.113.9"),
+        (["198.51.100.1", "203.0.113.9"], "203.0.113.9"), (["203.0.113.9", "198.51.100.1, 198.51.100.2"], "198.51.100.2"),
+    ],
+)  # fmt: skip
+def test_the_address_of_the_nearest_proxy_counts(lines, address):
+    headers = [(b"host", b"x"), *((b"x-forwarded-for", line.encode()) for line in lines)]
+    assert forwarded_address(headers) == address
+    scope = {"headers": headers, "client": ("192.0.2.1", 1)}
+    assert visitor(scope, behind_proxy=True) == (address or "192.0.2.1")
+    assert visitor(scope, behind_proxy=False) == "192.0.2.1"
 
 
 def test_no_limit_is_no_limit():

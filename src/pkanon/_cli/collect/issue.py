@@ -27,7 +27,18 @@ from ..printing import say
     metavar="N",
     help="Processes that sign, about 100 invitations a second each.",
 )
-def command(survey: str, issuer: str, host: str, port: int, processes: int) -> None:
+@click.option("--behind-proxy", is_flag=True, help="A proxy that adds X-Forwarded-For and speaks TLS stands in front.")
+@click.option(
+    "--per-minute",
+    type=click.IntRange(min=0),
+    default=120,
+    show_default=True,
+    metavar="N",
+    help="Claims a minute from one address; 0 for no limit.",
+)
+def command(
+    survey: str, issuer: str, host: str, port: int, processes: int, behind_proxy: bool, per_minute: int
+) -> None:
     """Redeem the invitations of SURVEY until it is stopped. Nothing is logged per request.
 
     Best on another machine than the service, run by other people: then nobody sees both who asks and what is answered.
@@ -44,4 +55,7 @@ def command(survey: str, issuer: str, host: str, port: int, processes: int) -> N
         say(f"Invitations are redeemed at {url}/claim")
         sys.stdout.flush()
 
-    private.serve(pk.collect.Claims(office, read, processes=processes), host, port, ready)
+    claims = pk.collect.Claims(
+        office, read, processes=processes, per_minute=per_minute or None, behind_proxy=behind_proxy
+    )
+    private.serve(claims, host, port, ready)
