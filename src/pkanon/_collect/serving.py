@@ -32,7 +32,7 @@ def app(
     per_minute: int | None = PER_MINUTE,
     accept: Sequence[str] = (),
     issuer: Issuer | None = None,
-    warn: Callable[[str], None] = lambda line: None,
+    warn: Callable[[str], None] | None = None,
 ) -> Any:
     """The ASGI application of a survey, for any server with one process and one worker.
 
@@ -87,7 +87,7 @@ def app(
             "out the issuer."
         )
     store = open_store(database, survey.plan, survey.digest, expected=survey.expected, accept=accept)
-    for warning in store.warnings:
+    for warning in store.warnings if warn is not None else ():
         warn(warning)
     try:
         if store.contents().begun:

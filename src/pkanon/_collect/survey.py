@@ -48,7 +48,7 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class Survey:
-    """A survey as everybody sees it; :func:`pkanon.collect.new` makes one.
+    """A survey as everybody sees it; :func:`collect.new` makes one.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def new(
     """A survey from its file: the questions checked, the plan made, the page put together.
 
     Refused: attributes without a question or with another role than ``randomise``, a list of more than 200 values, and
-    whatever :func:`pkanon.plan` refuses.
+    whatever :func:`plan` refuses.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def new(
     records
         The number of answers that are expected; k holds when as many have come.
     k, epsilon, central_epsilon, delta, design, workload, weighting, floor
-        As in :func:`pkanon.plan`.
+        As in :func:`plan`.
     results_every
         After how many more answers results are refreshed: 50 or 5 k, whichever is more, or anything above that.
     invitation_key
