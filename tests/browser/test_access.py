@@ -99,7 +99,7 @@ def test_axe_finds_nothing(open_site, visit, width, locale, words, scheme):
 
 def test_axe_would_find_something(open_site, visit):
     person = visit(open_site.url)
-    person.page.locator("h1").wait_for()
+    person.page.get_by_text(open_site.survey.digest).wait_for(state="attached")  # the page has drawn itself again
     person.page.evaluate("document.querySelector('label').replaceWith(document.querySelector('#consent'))")
     assert [rule["id"] for rule in AXE.run(person.page).response["violations"]] == ["label"]
 
