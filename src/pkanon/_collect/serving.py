@@ -87,8 +87,9 @@ def app(
             "out the issuer."
         )
     store = open_store(database, survey.plan, survey.digest, expected=survey.expected, accept=accept)
-    for warning in store.warnings if warn is not None else ():
-        warn(warning)
+    if warn is not None:
+        for warning in store.warnings:
+            warn(warning)
     try:
         if store.contents().begun:
             raise RefusedError(BEGUN)
