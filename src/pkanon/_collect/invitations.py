@@ -86,7 +86,7 @@ class Issuer:
     Parameters
     ----------
     folder
-        The folder that :func:`new_issuer` made.
+        The folder that :func:`collect.new_issuer` made.
     survey
         The survey; refused if its key is another one.
 

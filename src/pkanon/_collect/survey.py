@@ -225,7 +225,7 @@ def new(
     results_every
         After how many more answers results are refreshed: 50 or 5 k, whichever is more, or anything above that.
     invitation_key
-        The public key of :func:`new_issuer`, if only invited people may answer.
+        The public key of :func:`collect.new_issuer`, if only invited people may answer.
     strict
         With invitations: the service refuses to redeem them itself.
     service
