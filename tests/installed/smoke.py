@@ -20,7 +20,19 @@ from pathlib import Path
 import pkanon as pk
 
 ROOT = Path(__file__).parents[2]
-ABSENT = ("altair", "vl_convert", "sqlglot", "xarray", "pandas", "pyarrow", "duckdb", "pytest")
+ABSENT = (
+    "altair",
+    "vl_convert",
+    "sqlglot",
+    "xarray",
+    "pandas",
+    "pyarrow",
+    "duckdb",
+    "pytest",
+    "starlette",
+    "uvicorn",
+    "psycopg",
+)
 SCHEMA = """\
 [attributes.sex]
 values = ["F", "M"]
@@ -29,6 +41,10 @@ type = "integer"
 range = [0, 9]
 """
 CHARTS, SQL, ARRAYS = (f'install the extra "{extra}"' for extra in ("charts", "sql", "arrays"))
+
+
+EXTRAS = {"sql": ("sqlglot",), "_collect": ("starlette", "uvicorn")}
+"""What modules of these folders may miss."""
 
 
 def pkanon(*arguments: str, code: int = 0) -> str:
@@ -72,7 +88,7 @@ def check_the_files() -> None:
 
 
 def check_the_modules() -> None:
-    """Every module loads, but for charts, and for the readers of SQL that need the parser."""
+    """Every module loads, but for charts, the readers of SQL that need the parser, and the service of surveys."""
     folder, failed = Path(pk.__file__).parent, []
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parent).with_suffix("").parts
@@ -82,7 +98,7 @@ def check_the_modules() -> None:
         try:
             importlib.import_module(name)
         except ImportError as error:
-            if not ("sql" in parts and error.name == "sqlglot"):
+            if error.name not in EXTRAS.get(parts[-2], ()):
                 failed.append(f"{name}: {error}")
     assert not failed, failed
     assert len({module.name for module in pkgutil.iter_modules(pk.__path__)}) > 10
