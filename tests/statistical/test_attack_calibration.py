@@ -6,7 +6,8 @@ from dense import unit_of
 from plans import plan_of, schema_of
 
 import pkanon as pk
-from pkanon._audit.attacks.rehearsal import Bin, rehearse, share_above, share_below
+from pkanon._audit.attacks.rehearsal import Bin, rehearse
+from pkanon._audit.shares import lower_share, upper_share
 from pkanon._blocks import Retention
 
 ALPHA = 1e-9
@@ -21,8 +22,8 @@ def rehearsed(plan, people, times, seed, line=None):
 def calibrated(bins):
     """Whether the stated confidence of every bin is within the limits of its hits, give or take 3%."""
     return all(
-        share_below(each.hits, each.rows, ALPHA) <= each.stated * 1.03
-        and each.stated * 0.97 <= share_above(each.hits, each.rows, ALPHA)
+        lower_share(each.hits, each.rows, ALPHA) <= each.stated * 1.03
+        and each.stated * 0.97 <= upper_share(each.hits, each.rows, ALPHA)
         for each in bins
     )
 
@@ -36,7 +37,7 @@ def test_stated_confidences_are_the_shares_of_hits(design, seed):
     people = [unit.join([codes[name] for name in unit.attributes]) for unit in plan.units]
     line, bins = rehearsed(plan, people, 150, seed)
     assert calibrated(bins)
-    assert all(share_below(each.hits, each.rows, ALPHA) <= line for each in bins)
+    assert all(lower_share(each.hits, each.rows, ALPHA) <= line for each in bins)
     doubled = [Bin(2 * each.stated, each.rows, each.hits) for each in bins]
     assert not calibrated(doubled)
 
@@ -48,7 +49,7 @@ def test_the_worst_table_is_attacked_up_to_the_line(seed):
     line, bins = rehearsed(plan, people, 500, seed)
     surest = bins[-1]
     assert 0.6 * line < surest.stated <= line
-    assert share_below(surest.hits, surest.rows, ALPHA) <= line < 1.6 * share_above(surest.hits, surest.rows, ALPHA)
+    assert lower_share(surest.hits, surest.rows, ALPHA) <= line < 1.6 * upper_share(surest.hits, surest.rows, ALPHA)
     assert calibrated(bins)
 
 
@@ -60,14 +61,14 @@ def test_rows_with_less_noise_than_planned_are_noticed(seed):
     line = 1 / float(promised.k_for(30))
     _, honest = rehearsed(promised, people, 100, seed)
     _, weak = rehearsed(made, people, 100, seed, line)
-    assert max(share_below(each.hits, each.rows, ALPHA) for each in honest) <= line
-    assert max(share_below(each.hits, each.rows, ALPHA) for each in weak) > line
+    assert max(lower_share(each.hits, each.rows, ALPHA) for each in honest) <= line
+    assert max(lower_share(each.hits, each.rows, ALPHA) for each in weak) > line
 
 
 def test_limits_of_a_share():
-    assert share_below(0, 10, 0.05) == 0
-    assert share_above(10, 10, 0.05) == 1
-    assert share_above(0, 10, 0.05) == pytest.approx(1 - 0.05**0.1)
-    assert share_below(10, 10, 0.05) == pytest.approx(0.05**0.1)
+    assert lower_share(0, 10, 0.05) == 0
+    assert upper_share(10, 10, 0.05) == 1
+    assert upper_share(0, 10, 0.05) == pytest.approx(1 - 0.05**0.1)
+    assert lower_share(10, 10, 0.05) == pytest.approx(0.05**0.1)
     low, high = Bin(0.1, 20, 5).interval(0.95)
     assert (low, high) == pytest.approx((0.08657, 0.49105), abs=1e-5)  # Clopper and Pearson's, as in any table

@@ -5,6 +5,7 @@ classical.py   classical anonymity of a table: k, l-diversity, t-closeness, (alp
 differential/  is the pipeline as private as its plan says?
 ledger/        what releases of the same people have spent, and the limit that stops the next one
 resemblance.py  unique, equal and nearest rows of a private and a published table
+shares.py      limits of a share that was counted
 verification/  is a release what it says?
 """
 

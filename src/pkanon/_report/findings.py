@@ -43,7 +43,7 @@ def _misfit(subject: Subject, rows: int, tables: Sequence[Measured], attack: Att
     if not fits(subject, rows):
         return f"It has {rows:,} rows and the release has {subject.release.rows:,}."
     if attack is not None:
-        return next((one.text for one in attack.checks if one.name == "made by the plan" and not one.kept), "")
+        return attack.misfit
     singles = [one for one in tables if len(one.reading.attributes) == 1 and one.reading.l1 > 0]
     far = max(singles, key=lambda one: one.l1 / one.reading.l1, default=None)
     if far is not None and far.l1 > LARGEST_RATIO * far.reading.l1:

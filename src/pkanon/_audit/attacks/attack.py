@@ -22,11 +22,12 @@ from ..._release import Release, carries_plan, open_release
 from ..._sample import Randomness, System
 from ..._schema import Codes
 from ..resemblance import resemblance
+from ..shares import lower_share
 from .likeness import Likeness, counts_likeness, order_likeness
 from .matching import Cells, Matching
 from .mechanism import Mechanism, exact_chances
 from .posterior import MOST_STEPS, link_chances, steps
-from .rehearsal import Bin, rehearse, share_below
+from .rehearsal import Bin, rehearse
 from .result import MADE_BY_PLAN, Attack, Links, Posterior, Promise, percent
 from .values import guesses
 
@@ -267,7 +268,7 @@ class _Room:
     def _hits(self, links: Links) -> Promise:
         """Whether hits are above 1/k beyond chance, over all guesses or in any bin of confidence."""
         tried: list[Bin] = [links.whole, *links.bins]
-        surely = max(share_below(each.hits, each.rows, FALSE_ALARM / 3 / len(tried)) for each in tried)
+        surely = max(float(lower_share(each.hits, each.rows, FALSE_ALARM / 3 / len(tried))) for each in tried)
         whole, kept = links.whole, surely <= 1 / float(self.k)
         text = f"{whole.hits:,} of {whole.rows:,} guesses were right; 1/k is {percent(1 / self.k)}."
         if not kept:

@@ -20,6 +20,7 @@ from ..._plan import Plan
 from ..._progress import Progress
 from ..._sample import Keystream, Randomness, randomise
 from ..._schema import Codes
+from ..shares import lower_share, upper_share
 from .combinations import Counts, Whole
 from .matching import Cells, Matching
 from .mechanism import Mechanism
@@ -46,7 +47,7 @@ class Bin:
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Between what limits the share lies, with this confidence."""
         beyond = (1 - level) / 2
-        return share_below(self.hits, self.rows, beyond), share_above(self.hits, self.rows, beyond)
+        return float(lower_share(self.hits, self.rows, beyond)), float(upper_share(self.hits, self.rows, beyond))
 
 
 def rehearse(
@@ -86,17 +87,3 @@ def binned(stated: Counts, hits: Whole, line: float) -> list[Bin]:
         for i in range(len(EDGES))
         if (place == i).any()
     ]
-
-
-def share_below(hits: int, rows: int, beyond: float) -> float:
-    """The lower limit of Clopper and Pearson: below the true share but for a chance of ``beyond``."""
-    from scipy.special import betaincinv
-
-    return 0.0 if hits == 0 else float(betaincinv(hits, rows - hits + 1, beyond))
-
-
-def share_above(hits: int, rows: int, beyond: float) -> float:
-    """The upper limit of Clopper and Pearson: above the true share but for a chance of ``beyond``."""
-    from scipy.special import betaincinv
-
-    return 1.0 if hits == rows else float(betaincinv(hits + 1, rows - hits, 1 - beyond))

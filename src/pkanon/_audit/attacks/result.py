@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ..._plan import round_down, round_up
 from ..._results import Confidence
 from ..resemblance import Resemblance
-from .rehearsal import Bin, share_above
+from ..shares import upper_share
+from .rehearsal import Bin
 from .values import Guess
 
 if TYPE_CHECKING:
@@ -115,6 +116,11 @@ class Attack:
         return all(check.kept for check in self.checks)
 
     @property
+    def misfit(self) -> str:
+        """Why the rows do not fit the private table and the plan; "" if nothing speaks against it."""
+        return next((check.text for check in self.checks if check.name == MADE_BY_PLAN and not check.kept), "")
+
+    @property
     def line(self) -> float | None:
         """1/k: nobody may be more confident of a link."""
         return None if self.k is None else 1 / self.k
@@ -143,7 +149,7 @@ class Attack:
                 "guesses": whole.rows,
                 "hits": whole.hits,
                 "hit_rate": whole.hit_rate,
-                "hit_rate_at_most": share_above(whole.hits, whole.rows, 0.05),
+                "hit_rate_at_most": float(upper_share(whole.hits, whole.rows, 0.05)),
                 "bins": [
                     {"stated": b.stated, "guesses": b.rows, "hits": b.hits, "hit_rate": b.hit_rate}
                     for b in self.links.bins
@@ -169,7 +175,7 @@ class Attack:
             return f"Attack on {self.rows:,} rows without a plan: nothing is promised, classical measures only"
         if self.kept:
             verdict = "nothing breaks the promise"
-        elif any(check.name == MADE_BY_PLAN and not check.kept for check in self.checks):
+        elif self.misfit:
             verdict = "the rows do NOT fit this table and this plan"
         else:
             verdict = "the promise is NOT kept"
