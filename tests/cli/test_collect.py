@@ -1,9 +1,9 @@
 """pkanon collect new, check, invite and answer."""
 
-import asyncio
 import json
 import stat
 
+import coroutines
 import pytest
 from asked_people import SURVEY, served
 
@@ -137,7 +137,7 @@ def test_invitations(desk, tmp_path):
     with served(survey) as place:
         issuer = pk.collect.Issuer("survey.issuer", survey)
         claims = pk.collect.Claims(issuer, survey, processes=0)
-        place.claim = lambda body: asyncio.run(claims.answer(body))
+        place.claim = lambda body: coroutines.run(claims.answer(body))
         true = ("--set", "smokes=yes", "--set", "packs=3", "--set", "age=34")
         desk("answer", place.url, *true, "--invitation", links[0], "--store", "answer.json")
         assert set(json.loads(place.answers[0])) == {"survey", "token", "signature", "record"}

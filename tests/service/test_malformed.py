@@ -1,10 +1,10 @@
 """Whatever is sent, nothing fails and nothing wrong is stored: 10,000 malformed bodies, and requests made up from the OpenAPI document."""
 
-import asyncio
 import json
 import random
 from contextlib import suppress
 
+import coroutines
 import pytest
 import schemathesis
 from collecting import Respondents, make, opened, running
@@ -103,7 +103,7 @@ def test_malformed_bodies_are_refused_and_nothing_is_stored(folder, seed):
                 assert set(content["error"]) == {"code", "message", "retry"}
                 count += 1
 
-    asyncio.run(run())
+    coroutines.run(run())
     store = opened(survey, f"sqlite:///{folder}/answers.db")
     assert store.contents().count == 1
     store.close()
@@ -128,7 +128,7 @@ def test_the_strangest_bodies(folder):
             assert (await post(app, b"x" * 16_385))[0] == 413
             assert (await post(app, b"{}", b"application/json\xff"))[0] == 415
 
-    asyncio.run(run())
+    coroutines.run(run())
 
 
 CHECKS = [

@@ -10,6 +10,7 @@ import secrets
 import sqlite3
 from itertools import pairwise
 
+import coroutines
 import numpy as np
 import order_attackers as attackers
 import psycopg
@@ -262,7 +263,7 @@ def through_the_service(survey, database, rows):
         await commit.stop()
         return sorted(shown, key=answers_shown)
 
-    return [results(survey.plan, snapshot) for snapshot in asyncio.run(whole()) if answers_shown(snapshot)]
+    return [results(survey.plan, snapshot) for snapshot in coroutines.run(whole()) if answers_shown(snapshot)]
 
 
 def counts_of(survey, records):

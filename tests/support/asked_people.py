@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+import coroutines
 
 import pkanon as pk
 from pkanon._collect import make_survey
@@ -71,7 +72,7 @@ class Served:
 
     def issue(self, claims: pk.collect.Claims) -> None:
         """Redeem invitations."""
-        self.claim = lambda body: asyncio.run(claims.answer(body))
+        self.claim = lambda body: coroutines.run(claims.answer(body))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 
+import coroutines
 import pytest
 
 from pkanon._collect.commit import MOST_WAITING, GroupCommit, Outcome
@@ -71,7 +72,7 @@ def run(store, action, **options):
         finally:
             await commit.stop()
 
-    return asyncio.run(whole())
+    return coroutines.run(whole())
 
 
 def put_all(count, first=1):

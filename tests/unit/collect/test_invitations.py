@@ -9,6 +9,7 @@ import random
 import stat
 from concurrent.futures import BrokenExecutor
 
+import coroutines
 import pytest
 from asked_people import small_survey
 
@@ -162,7 +163,7 @@ def asked(application, method, path, body=b"", content_type="application/json", 
 
     headers = [*headers, *([(b"content-type", content_type.encode())] if content_type else [])]
     scope = {"type": "http", "method": method, "path": path, "headers": headers}
-    asyncio.run(application(scope, receive, send))
+    coroutines.run(application(scope, receive, send))
     start, end = sent
     return start["status"], dict(start["headers"]), json.loads(end["body"] or b"null")
 
@@ -233,7 +234,7 @@ def test_processes_sign(tmp_path):
         (code,) = office.invite(1)
         token = tokens.new_token()
         blinded = tokens.blind(survey.public_key, token)
-        status, data = asyncio.run(application.answer(claim(survey, code, blinded.request)))
+        status, data = coroutines.run(application.answer(claim(survey, code, blinded.request)))
         assert status == 200
         tokens.finalize(survey.public_key, token, blinded.inverse, tokens.from_text(data["signature"]))
     finally:
@@ -289,7 +290,7 @@ def test_a_claim_that_does_not_arrive_is_not_waited_for(counter, monkeypatch):
         sent.append(message)
 
     scope = {"type": "http", "method": "POST", "path": "/claim", "headers": [(b"content-type", b"application/json")]}
-    asyncio.run(counter[2](scope, receive, send))
+    coroutines.run(counter[2](scope, receive, send))
     assert sent[0]["status"] == 408
     assert json.loads(sent[1]["body"])["error"]["code"] == "slow"
 
