@@ -145,6 +145,9 @@ def command(
         say(f"Released {release.rows:,} rows to {output}.")
         for line in str(release.certificate).splitlines():
             say(f"  {line}")
+    if release.dropped:
+        count = "1 column" if len(release.dropped) == 1 else f"{len(release.dropped)} columns"
+        note(f"{count} without an entry in the schema dropped: {', '.join(map(repr, release.dropped))}.")
     if not release.certificate.claims:
         note(f"this release claims nothing: {' '.join(release.certificate.void)}", kind="warning")
     elif unsaid := [key for key in ("confirmed_by", "row_is") if getattr(plan.schema, key) is None]:

@@ -143,7 +143,14 @@ def _schema(data: dict[str, Any], source: str) -> tuple[Schema, dict[str, dict[s
     schema = schema_of(data, source)
     if schema.drafted:
         raise SchemaError(f'{source} is drafted from data; a survey has no data yet. Remove domains = "drafted".')
+    if schema.others != "refuse":
+        raise SchemaError(f"{source}: a survey has no columns but its questions; leave out others.")
     for attribute in schema.attributes:
+        if attribute.merged:
+            raise SchemaError(
+                f"attribute '{attribute.name}': people choose from the values as they are declared, so nothing is merged; leave "
+                "out merge."
+            )
         if attribute.role != "randomise":
             raise SchemaError(
                 f"attribute '{attribute.name}': its role is '{attribute.role}', but a survey asks for nothing that is "

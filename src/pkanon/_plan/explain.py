@@ -20,7 +20,17 @@ def explain(plan: Plan) -> str:
 
 def steps(plan: Plan) -> list[str]:
     """What is done to the table, a sentence each."""
-    return [*(block.describe() for block in plan.blocks), _as_given(plan), _order(plan)]
+    return [*_reading(plan), *(block.describe() for block in plan.blocks), _as_given(plan), _order(plan)]
+
+
+def _reading(plan: Plan) -> list[str]:
+    """What happens before anything is drawn; nothing to say where a table is read as it is."""
+    sentences = []
+    if plan.schema.others == "drop":
+        sentences.append("Columns of the table that the schema does not name are dropped unread.")
+    if merging := [attribute.name for attribute in plan.schema.randomised if attribute.merged]:
+        sentences.append(f"Raw values are first merged into the declared ones: {', '.join(merging)}.")
+    return sentences
 
 
 def _as_given(plan: Plan) -> str:

@@ -110,7 +110,13 @@ class Plan:
 
     def __post_init__(self) -> None:
         given = self.schema
-        schema = Schema(given.attributes, drafted=given.drafted, confirmed_by=given.confirmed_by, row_is=given.row_is)
+        schema = Schema(
+            given.attributes,
+            drafted=given.drafted,
+            confirmed_by=given.confirmed_by,
+            row_is=given.row_is,
+            others=given.others,
+        )
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "blocks", tuple(self.blocks))
         if type(self.records) is not int or not 1 <= self.records <= LARGEST_RECORDS:
@@ -279,6 +285,8 @@ class Plan:
         for key in _STATEMENTS:
             if (text := getattr(self.schema, key)) is not None:
                 data[key] = text
+        if self.schema.others != "refuse":
+            data["others"] = self.schema.others
         return data
 
     @classmethod
@@ -299,7 +307,10 @@ class Plan:
     def _from_json(cls, data: Mapping[str, Any]) -> Plan:
         if data.get("format") != FORMAT:
             raise PlanError(f"The plan has the format {data.get('format')!r}; this version reads '{FORMAT}' only.")
-        known = {"format", "records", "count_noise", "asked", "attributes", "units", "blocks", "domains", *_STATEMENTS}
+        known = {
+            *("format", "records", "count_noise", "asked", "attributes", "units", "blocks"),
+            *("domains", "others", *_STATEMENTS),
+        }
         if unknown := sorted(set(data) - known):
             raise PlanError(f"The plan has the unknown key '{unknown[0]}'; a newer version of pkanon may have made it.")
         if data.get("domains", "drafted") != "drafted":
@@ -309,6 +320,7 @@ class Plan:
             drafted="domains" in data,
             confirmed_by=data.get("confirmed_by"),
             row_is=data.get("row_is"),
+            others=data.get("others", "refuse"),
         )
         units = [_unit(item, schema) for item in data["units"]]
         noise = data["count_noise"]

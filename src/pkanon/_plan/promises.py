@@ -171,6 +171,11 @@ def outside(plan: Plan, rows: int, collection: Collection | None = None, *, clai
             f"Other batches of the same survey: this is batch {collection.batch}, no row is in two batches, and k is for the rows "
             "of this one."
         )
+    if plan.schema.others == "drop":
+        sentences.append(
+            "Columns of the private table that the schema does not name: they were dropped unread, and neither their names nor "
+            "their number are told here."
+        )
     if rows < plan.records and plan.count_noise is None and claims:
         sentences.append(
             f"The plan was made for {plan.records:,} rows and fewer were released. k above is for the rows released. The paper "

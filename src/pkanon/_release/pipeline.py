@@ -167,6 +167,7 @@ def _released(
         codes=released,
         passed=passed,
         kind=encoded.kind,
+        dropped=encoded.dropped,
     )
 
 

@@ -46,6 +46,9 @@ class Release:
         The columns that were released as they are; None if there are none.
     kind
         The kind of data frame that ``table`` is, the kind that came in.
+    dropped
+        The columns that the schema did not name and that it says to drop; for the custodian, a saved release does not
+        have them.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class Release:
     codes: Mapping[str, Codes] = field(repr=False)
     passed: pl.DataFrame | None = field(default=None, repr=False)
     kind: Kind = "polars"
+    dropped: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def rows(self) -> int:

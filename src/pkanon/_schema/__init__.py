@@ -2,6 +2,7 @@
 
 domain.py     listed values, bins, ranges: a value to a code and back
 attribute.py  a name, a domain, a role, what happens to missing and unlisted values
+merge.py      raw values that become declared ones while a table is read
 unit.py       what is randomised as one thing; the numbering of a bundle's combinations
 schema.py     attributes in order, bundles, the digest
 toml.py       schema.toml in and out

@@ -4,6 +4,9 @@ Codes run over the declared domain first, then the label for everything else (``
 missing value (``missing = "value"``). Nothing here looks at data, so an attribute numbers its
 values the same way for a custodian, for a browser and for an analyst ten years later.
 
+Listed values may take in raw ones (``merge``): a raw value has the code of its declared value, and only tables that
+are read ever hold it.
+
 An attribute that was drafted from data keeps that mark wherever it goes: a schema that holds one is
 drafted. The mark is not part of what the attribute is, so it is neither compared nor written.
 """
@@ -34,6 +37,7 @@ from .domain import (
     value_from_text,
     value_to_text,
 )
+from .merge import Merged, merge_lists, merged, merges
 from .unit import LARGEST_UNIT
 
 Role: TypeAlias = Literal["randomise", "id", "drop", "pass"]
@@ -77,6 +81,12 @@ class Attribute:
         The label of everything unlisted; unlisted values are refused if not set.
     domain
         Bins or a range instead of ``values``.
+    ordered
+        Whether the values stand in an order that means something, such as none, school, degree. Bins, ranges and rising
+        dates are ordered without saying so.
+    merge
+        Raw values that become a declared one while a table is read: ``{"school": ["9th", "10th"]}``. Without ``values``
+        its keys are the values.
 
     Examples
     --------
@@ -93,6 +103,10 @@ class Attribute:
     missing: Missing
     missing_values: tuple[str, ...]
     other: Value | None
+    ordered: bool
+    """Whether neighbouring codes are neighbouring values."""
+    merged: Merged
+    """Declared values with the raw values that become them, in the order of the codes."""
     drafted: bool = field(default=False, compare=False, repr=False)
     """Whether it was drafted from data and nobody has confirmed it."""
 
@@ -107,6 +121,8 @@ class Attribute:
         missing_values: Iterable[str] = (),
         other: Value | None = None,
         domain: Bins | Range | None = None,
+        ordered: bool = False,
+        merge: Mapping[Any, Iterable[Value]] | None = None,
     ) -> None:
         where = f"attribute '{name}'"
         if not isinstance(name, str) or not name:
@@ -115,15 +131,25 @@ class Attribute:
         _one_of(missing, ("reject", "value"), "missing", where)
         if type is not None:
             _one_of(type, TYPES, "type", where)
-        listed = None if values is None else tuple(values)
         if isinstance(values, str):
             raise SchemaError(f"{where}: values must be a list, not one text.")
+        listed = None if values is None else tuple(values)
+        given = None if merge is None else merge_lists(merge, where)
+        if given and domain is not None:
+            raise SchemaError(f"{where}: merge belongs to listed values, not to bins or a range.")
+        if given and listed is None and role == "randomise":
+            kind = type or _type_of([member for members in given.values() for member in members], where)
+            listed = tuple(merges(given, kind, where))
         if listed is not None and domain is not None:
             raise SchemaError(f"{where}: give values, bins or a range, not two of them.")
         if role == "randomise" and listed is None and domain is None:
             raise SchemaError(f"{where}: declare its values, bins or range, or give it the role id, drop or pass.")
         if role != "randomise" and (listed is not None or domain is not None or other is not None):
             raise SchemaError(f"{where}: values, bins, range and other belong to the role 'randomise', not '{role}'.")
+        if role != "randomise" and (ordered or given):
+            raise SchemaError(f"{where}: ordered and merge belong to the role 'randomise', not '{role}'.")
+        if not isinstance(ordered, bool):
+            raise SchemaError(f"{where}: ordered is true or false.")
         if role != "randomise" and missing != "reject":
             raise SchemaError(f"{where}: missing belongs to the role 'randomise', not '{role}'.")
 
@@ -156,11 +182,15 @@ class Attribute:
             ("missing", missing),
             ("missing_values", texts),
             ("other", None),
+            ("ordered", ordered or _ordered_by_nature(chosen, kind)),
+            ("merged", ()),
             ("drafted", False),
         ):
             object.__setattr__(self, key, value)
         if other is not None:
             object.__setattr__(self, "other", self._checked_other(other, where))
+        if given:
+            object.__setattr__(self, "merged", self._checked_merge(given, where))
         if role == "randomise" and not 2 <= self.size <= LARGEST_UNIT:
             count = "one value only" if self.size < 2 else f"{self.size:,} values"
             way_out = "give it the role 'drop'" if self.size < 2 else "declare bins"
@@ -179,6 +209,13 @@ class Attribute:
                 f"{where}: other = {other!r} is also a declared value; take it out of the values, other adds it."
             )
         return checked
+
+    def _checked_merge(self, merge: Mapping[Any, tuple[Any, ...]], where: str) -> Merged:
+        assert isinstance(self.domain, Listed)  # merge is refused for other domains
+        taken: dict[Value, str] = {} if self.other is None else {self.other: "the label of other values"}
+        if self.type == "text":
+            taken |= dict.fromkeys(self.missing_values, "a missing value")
+        return merged(merges(merge, self.type, where), self.domain.values, taken, where)
 
     @classmethod
     def binned(
@@ -296,6 +333,19 @@ class Attribute:
         return len(self.domain) + (self.other is not None) + (self.missing == "value")
 
     @property
+    def merge(self) -> dict[Value, tuple[Value, ...]]:
+        """Declared values with the raw values that become them while a table is read."""
+        return dict(self.merged)
+
+    @cached_property
+    def merged_codes(self) -> dict[Value, int]:
+        """The code of every raw value that becomes a declared one."""
+        domain = self.domain
+        if not isinstance(domain, Listed):
+            return {}
+        return {member: cast(int, domain.code(label)) for label, members in self.merged for member in members}
+
+    @property
     def other_code(self) -> int | None:
         """The code of everything unlisted; None where unlisted values are refused."""
         return len(self.domain) if self.domain is not None and self.other is not None else None
@@ -304,6 +354,11 @@ class Attribute:
     def missing_code(self) -> int | None:
         """The code of a missing value; None where missing values are refused."""
         return self.size - 1 if self.domain is not None and self.missing == "value" else None
+
+    @property
+    def order_declared(self) -> bool:
+        """Whether the order is a statement of the schema, and not in the nature of the values."""
+        return self.ordered and not _ordered_by_nature(self.domain, self.type)
 
     @property
     def released_type(self) -> TypeName:
@@ -319,7 +374,10 @@ class Attribute:
                 raise DataError(f"A value of '{self.name}' is missing and its schema says missing = \"reject\".")
             return self.missing_code
         try:
-            code = self.domain.code(check_value(value, self.type, ""))
+            checked = check_value(value, self.type, "")
+            code = self.domain.code(checked)
+            if code is None:
+                code = self.merged_codes.get(checked)
         except SchemaError:
             code = None
         if code is None:
@@ -361,6 +419,10 @@ class Attribute:
                     "open": bins.open,
                     "labels": list(bins.labels()),
                 }
+        if self.order_declared:
+            data["ordered"] = True
+        if self.merged:
+            data["merge"] = {value_to_text(label): [value_to_text(raw) for raw in raws] for label, raws in self.merged}
         if self.other is not None:
             data["other"] = value_to_text(self.other)
         if self.missing != "reject":
@@ -372,7 +434,10 @@ class Attribute:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Attribute:
         """The attribute in ``data``, the inverse of :meth:`to_json`; unknown keys are refused."""
-        known = {"name", "role", "type", "values", "range", "bins", "other", "missing", "missing_values"}
+        known = {
+            *("name", "role", "type", "values", "range", "bins", "ordered", "merge"),
+            *("other", "missing", "missing_values"),
+        }
         if unknown := sorted(set(data) - known):
             raise SchemaError(f"attribute '{data.get('name')}': unknown key '{unknown[0]}'.")
         name, kind = data["name"], data["type"]
@@ -397,7 +462,11 @@ class Attribute:
         values = None
         if "values" in data:
             values = [value_from_text(text, kind, where) for text in data["values"]]
-        return cls(name, values, type=kind, role=data["role"], **common)
+        if "merge" in data:
+            common["merge"] = {
+                label: [value_from_text(text, kind, where) for text in texts] for label, texts in data["merge"].items()
+            }
+        return cls(name, values, type=kind, role=data["role"], ordered=data.get("ordered", False), **common)
 
 
 def marked(attribute: Attribute, *, drafted: bool) -> Attribute:
@@ -421,6 +490,14 @@ def _type_of(values: Sequence[Any], where: str) -> TypeName:
     if len(found) != 1 or None in found:
         raise SchemaError(f"{where}: its values are not of one type; set type and write them all in it.")
     return cast(TypeName, found.pop())
+
+
+def _ordered_by_nature(domain: Domain | None, kind: str) -> bool:
+    """Whether the codes rise with the values whatever the schema says: bins, ranges, and dates that are listed in order."""
+    if isinstance(domain, Listed):
+        dates = cast("tuple[dt.date, ...]", domain.values)
+        return kind == "date" and all(a < b for a, b in itertools.pairwise(dates))
+    return domain is not None
 
 
 def _type_of_domain(domain: Bins | Range) -> TypeName:

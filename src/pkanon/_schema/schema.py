@@ -3,7 +3,8 @@
 The schema is public and is written before any data is seen. A schema drafted from data says so
 (``drafted``) until somebody has confirmed that its domains are public knowledge (docs/why/theory.md 1).
 Until then no release made with it may claim a guarantee. The mark is on its attributes: a schema made
-of some of them is drafted too. ``confirmed_by`` and ``row_is`` are a person's
+of some of them is drafted too. Columns of a table that the schema does not name are refused, unless ``others`` says that they
+are dropped: they are then never looked at, whatever they hold. ``confirmed_by`` and ``row_is`` are a person's
 statements: who confirmed, and what one row stands for. They are repeated, never checked.
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from .._errors import SchemaError, did_you_mean
 from .._files import digest
@@ -20,6 +21,9 @@ from .attribute import Attribute, marked
 from .domain import Value
 from .unit import Unit
 
+Others: TypeAlias = Literal["refuse", "drop"]
+
+OTHERS: tuple[str, ...] = ("refuse", "drop")
 LONGEST_STATEMENT = 200
 
 
@@ -86,6 +90,8 @@ class Schema:
         Who confirmed that the values are public knowledge; one line. Refused for a drafted schema.
     row_is
         What one row stands for, such as "one person"; one line.
+    others
+        What happens to columns of a table that the schema does not name: ``refuse`` (the default) or ``drop``.
 
     Examples
     --------
@@ -100,6 +106,7 @@ class Schema:
     drafted: bool
     confirmed_by: str | None
     row_is: str | None
+    others: Others
 
     def __init__(
         self,
@@ -109,7 +116,10 @@ class Schema:
         drafted: bool = False,
         confirmed_by: str | None = None,
         row_is: str | None = None,
+        others: str = "refuse",
     ) -> None:
+        if others not in OTHERS:
+            raise SchemaError(f'others = {others!r} is unknown; write others = "drop", or leave it out to refuse them.')
         given = tuple(attributes)
         drafted = bool(drafted) or any(attribute.drafted for attribute in given)
         object.__setattr__(self, "attributes", tuple(marked(attribute, drafted=drafted) for attribute in given))
@@ -117,6 +127,7 @@ class Schema:
         object.__setattr__(self, "drafted", drafted)
         object.__setattr__(self, "confirmed_by", None if confirmed_by is None else _line("confirmed_by", confirmed_by))
         object.__setattr__(self, "row_is", None if row_is is None else _line("row_is", row_is))
+        object.__setattr__(self, "others", others)
         if self.drafted and self.confirmed_by is not None:
             raise SchemaError(
                 "The schema names who confirmed it and still is drafted; "
@@ -155,6 +166,7 @@ class Schema:
             self.bundles,
             confirmed_by=_line("confirmed_by", by),
             row_is=self.row_is if row is None else row,
+            others=self.others,
         )
 
     @cached_property
@@ -231,6 +243,7 @@ class Schema:
         """
         return digest(
             {"attributes": self.to_json(), "units": [unit.to_json() for unit in self.units], "drafted": self.drafted}
+            | ({"others": self.others} if self.others != "refuse" else {})
         )
 
     def to_toml(self) -> str:

@@ -2,12 +2,15 @@
 
     confirmed_by = "J. Doe, 2 May: values as in the questionnaire"
     row_is = "one person"
+    others = "drop"                               # columns without an entry: refuse (default) | drop
     [attributes.age]
     type = "integer"                              # text | integer | number | boolean | date
     bins = { start = 0, stop = 90, width = 5 }    # [a, b); or edges = [...], labels = [...]
     open = "high"                                 # none | low | high | both
     [attributes.education]
     values = ["none", "school", "degree"]
+    ordered = true                                # neighbours in the list are neighbouring values
+    merge = { "school" = ["9th", "10th"] }        # raw values that become a declared one while reading
     missing = "value"
     missing_values = ["", "NA"]
     other = "other"
@@ -33,11 +36,13 @@ from typing import Any
 
 from .._errors import InputError, SchemaError, did_you_mean
 from .attribute import Attribute
-from .domain import Bins, Listed, Range, equal_width
+from .domain import Bins, Listed, Range, equal_width, value_to_text
 from .schema import Bundle, Schema
 
-_TOP = ("domains", "confirmed_by", "row_is", "attributes", "bundles")
-_ATTRIBUTE = ("type", "role", "values", "bins", "open", "range", "missing", "missing_values", "other")
+_TOP = ("domains", "confirmed_by", "row_is", "others", "attributes", "bundles")
+_ATTRIBUTE = (
+    *("type", "role", "values", "bins", "open", "range", "ordered", "merge", "missing", "missing_values", "other"),
+)
 _BINS = ("start", "stop", "width", "edges", "labels")
 _BUNDLE = ("attributes", "forbid")
 
@@ -105,6 +110,7 @@ def schema_of(data: Mapping[str, Any], source: str) -> Schema:
         drafted=domains == "drafted",
         confirmed_by=data.get("confirmed_by"),
         row_is=data.get("row_is"),
+        others=data.get("others", "refuse"),
     )
 
 
@@ -119,6 +125,10 @@ def _attribute(name: str, table: Any) -> Attribute:
         raise SchemaError(f"{where}: give values, bins or a range, not two of them.")
     common: dict[str, Any] = {key: table[key] for key in ("missing", "other") if key in table}
     common["missing_values"] = _list(table, "missing_values", where, [])
+    if "merge" in table and ("bins" in table or "range" in table):
+        raise SchemaError(f"{where}: merge belongs to listed values, not to bins or a range.")
+    if "ordered" in table and ("bins" in table or "range" in table):
+        raise SchemaError(f"{where}: bins and ranges are ordered anyway; leave out ordered.")
     if table.get("role", "randomise") == "randomise" and "bins" in table:
         bins = table["bins"]
         if not isinstance(bins, Mapping):
@@ -135,6 +145,7 @@ def _attribute(name: str, table: Any) -> Attribute:
     if "bins" in table or "range" in table:
         raise SchemaError(f"{where}: values, bins and range belong to the role 'randomise'.")
     values = _list(table, "values", where) if "values" in table else None
+    common |= {key: table[key] for key in ("ordered", "merge") if key in table}
     return Attribute(name, values, type=table.get("type"), role=table.get("role", "randomise"), **common)
 
 
@@ -161,6 +172,8 @@ def dump(schema: Schema) -> str:
     for key, text in (("confirmed_by", schema.confirmed_by), ("row_is", schema.row_is)):
         if text is not None:
             data[key] = text
+    if schema.others != "refuse":
+        data["others"] = schema.others
     data["attributes"] = {attribute.name: _table(attribute) for attribute in schema.attributes}
     if schema.bundles:
         data["bundles"] = [
@@ -190,6 +203,10 @@ def _table(attribute: Attribute) -> dict[str, Any]:
                 table["bins"]["labels"] = list(bins.names)
             if bins.open != "none":
                 table["open"] = bins.open
+    if attribute.order_declared:
+        table["ordered"] = True
+    if attribute.merged:
+        table["merge"] = {value_to_text(label): list(raws) for label, raws in attribute.merged}
     if attribute.missing != "reject":
         table["missing"] = attribute.missing
     if attribute.missing_values:

@@ -52,6 +52,7 @@ def test_bins_and_labelled_ranges_are_lists():
 
 LONG = f"values = {list(map(str, range(201)))!r}\nquestion = '?'"
 REFUSED = {
+    "merged": ('values = ["a", "b"]\nmerge = { a = ["c"] }\nquestion = "?"', "nothing is merged; leave out merge"),
     "no question": ("range = [1, 9]", "say what people are asked"),
     "an empty question": ('range = [1, 9]\nquestion = " "', "question: write a text on one line"),
     "a question of two lines": ('range = [1, 9]\nquestion = "a\\nb"', "question: write a text on one line"),
@@ -99,6 +100,7 @@ def test_refused_attributes(rooms, message):
         (SURVEY.replace('["en", "de"]', '["English"]'), "language tags"),
         (SURVEY.replace("[survey]", "[survey]\nlogo = 1"), "'logo' is unknown"),
         ('domains = "drafted"\n' + SURVEY, "has no data yet"),
+        ('others = "drop"\n' + SURVEY, "no columns but its questions"),
     ],
 )
 def test_refused_surveys(text, message):

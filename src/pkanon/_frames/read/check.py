@@ -1,6 +1,6 @@
 """The names of the columns, before any value is looked at.
 
-Every declared column must be there, nothing undeclared, nothing twice. Names in a header are public
+Every declared column must be there, nothing undeclared (unless the schema drops it), nothing twice. Names in a header are public
 and may be quoted, but the first line of a file without a header is a person's row: names that the
 schema does not know are repeated only when it knows most of the others, or when the caller is sure of them.
 """
@@ -17,16 +17,16 @@ _MOST_NAMED = 5
 _VALUE = re.compile(r"[+-]?[0-9]+([.,:/-][0-9]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2}.*")
 
 
-def check_columns(source: Source, declared: Sequence[str]) -> None:
-    """Refuses a table whose columns are not exactly ``declared``, in any order."""
+def check_columns(source: Source, declared: Sequence[str], *, others: str = "refuse") -> None:
+    """Refuses a table whose columns are not exactly ``declared``, in any order; more are allowed if ``others`` are dropped."""
     check_header(source, declared)
     _refuse_other_spelling(source, declared)
     problems = absent_columns(source, declared)
-    if _is_header(source, declared):
+    if others == "refuse" and _is_header(source, declared):
         undeclared = [name for name in source.names if name not in declared]
         problems += [
             f"Column '{name}' is not in the schema. {did_you_mean(name, declared)} "
-            'Declare it; role = "drop" leaves it out.'
+            'Declare it; role = "drop" leaves it out, and others = "drop" all such columns.'
             for name in undeclared[:_MOST_NAMED]
         ]
         if len(undeclared) > _MOST_NAMED:

@@ -8,8 +8,8 @@ The values of a released table are labels: a bin is its label, ``other`` is one 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..._schema import Attribute, Bins, Domain, Listed, Range, Value
 from .convert import Conversion, conversion
-from .numbering import EMPTY, FAULTY, Marked, Numbering, as_number, numbering
+from .numbering import EMPTY, FAULTY, Marked, Numbering, as_number, merging, numbering
 from .textfile import Reading
 from .texts import TextCodes
 
@@ -36,6 +36,7 @@ class Coder:
 
     ``type_name`` is the type of the column that is read, ``missing_values`` are texts that mean missing. ``other_code`` is
     the code of whatever is not listed (None: it is refused); ``extra`` is one more value, with the code after the last.
+    ``merged`` are raw values with the code of the declared value that they become.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Coder:
     missing_values: tuple[str, ...] = ()
     other_code: int | None = None
     extra: Value | None = None
+    merged: Mapping[Value, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, attribute: Attribute) -> Coder:
@@ -54,6 +56,7 @@ class Coder:
             _domain(attribute),
             missing_values=attribute.missing_values,
             other_code=attribute.other_code,
+            merged=attribute.merged_codes,
         )
 
     @classmethod
@@ -103,6 +106,8 @@ class Coder:
 
     @cached_property
     def _numbering(self) -> Numbering:
+        if isinstance(self.domain, Listed) and self.merged:
+            return merging(self.domain, self.merged)
         return numbering(self.domain, self.extra)
 
     @cached_property
@@ -115,14 +120,18 @@ class Coder:
         labels = [str(label) for label in self.domain.labels()]
         if self.extra is not None:
             labels.append(str(self.extra))
-        return {label: code for code, label in enumerate(labels)} | dict.fromkeys(self.missing_values, EMPTY)
+        codes = {label: code for code, label in enumerate(labels)}
+        codes |= {str(raw): code for raw, code in self.merged.items()}
+        return codes | dict.fromkeys(self.missing_values, EMPTY)
 
     @property
     def _integer(self) -> pl.DataType:
         """The smallest type that holds every integer with a code."""
         if self.other_code is not None:
             return pl.Int64()
-        ends = [] if self.extra is None else [as_number(self.extra)]
+        ends = [as_number(raw) for raw in self.merged]
+        if self.extra is not None:
+            ends.append(as_number(self.extra))
         match self.domain:
             case Bins() as bins:
                 if bins.open != "none":

@@ -41,8 +41,8 @@ class Encoded:
     """A table as codes: one array per randomised attribute, in the order of the schema. Readers do not remove them.
 
     ``others`` says which share of the rows was taken as ``other``, where that was any; for the custodian's
-    eyes, never for a release. ``passed`` holds the columns that are released as they are, None if there are none; ``kind`` says
-    which kind of frame came in (a file counts as polars).
+    eyes, never for a release. ``dropped`` names the columns that the schema does not. ``passed`` holds the columns that
+    are released as they are, None if there are none; ``kind`` says which kind of frame came in (a file counts as polars).
     """
 
     rows: int
@@ -50,6 +50,7 @@ class Encoded:
     passed: pl.DataFrame | None
     kind: Kind
     others: Mapping[str, float] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
 
     def handed_over(self) -> tuple[dict[str, Codes], Encoded]:
         """(the codes, in a dictionary that the caller may empty; the rest of the record, without them).
@@ -76,7 +77,7 @@ def encode(
     """
     declared = [attribute.name for attribute in schema.attributes]
     source = open_source(table, text, exact_counts=exact_counts)
-    encoded = _encoded(source, declared, lambda: columns_of(schema), progress, exact_counts)
+    encoded = _encoded(source, declared, lambda: columns_of(schema), progress, exact_counts, schema.others)
     if not encoded.rows and not allow_empty:
         raise DataError(NO_ROWS)
     return encoded
@@ -94,8 +95,10 @@ def _encoded(
     new_columns: Callable[[], list[Column]],
     progress: Progress,
     exact_counts: bool,
+    undeclared: str = "refuse",
 ) -> Encoded:
-    check_columns(source, declared)
+    check_columns(source, declared, others=undeclared)
+    dropped = tuple(name for name in source.names if name not in declared)
     progress = _rising(progress)
     columns = new_columns()
     rows = None
@@ -108,14 +111,15 @@ def _encoded(
         rows = _read(source, columns, progress, None)
     coded = [column for column in columns if isinstance(column, CodedColumn)]
     if rows == 0:
-        return Encoded(0, {column.attribute.name: column.codes() for column in coded}, None, source.kind)
+        none = {column.attribute.name: column.codes() for column in coded}
+        return Encoded(0, none, None, source.kind, dropped=dropped)
     if complaints := [sentence for column in columns for sentence in column.complaints(exact=exact_counts)]:
         raise DataError("\n".join(complaints))
     progress(READING, 1.0)
     others = {column.attribute.name: column.others / rows for column in coded if column.others}
     codes = {column.attribute.name: column.codes() for column in coded}
     passed = [column.values() for column in columns if isinstance(column, PassedColumn)]
-    return Encoded(rows, codes, pl.DataFrame(passed) if passed else None, source.kind, others)
+    return Encoded(rows, codes, pl.DataFrame(passed) if passed else None, source.kind, others, dropped)
 
 
 def _read(source: Source, columns: list[Column], progress: Progress, readings: Mapping[str, Reading] | None) -> int:

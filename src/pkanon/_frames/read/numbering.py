@@ -10,7 +10,7 @@ integers and floats. Everything here depends on the declared domain and on nothi
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -41,6 +41,13 @@ def numbering(domain: Domain, extra: Value | None = None) -> Numbering:
             return _binned(bins)
         case Range(low, high):
             return _ranged(low, high, cast("int | None", extra))
+
+
+def merging(domain: Listed, merged: Mapping[Value, int]) -> Numbering:
+    """The numbering of listed values and of raw ones, which have the code of the value that they become."""
+    every = numbering(Listed((*domain.values, *merged)))
+    table = compact(np.array([*range(len(domain)), *merged.values(), UNLISTED], np.int32))
+    return lambda array: table.take(every(array))  # UNLISTED is -1, which takes the last place
 
 
 def compact(table: Marked) -> Marked:
