@@ -90,8 +90,12 @@ if TYPE_CHECKING:
     from ._sample import System as System
     from ._schema import Attribute as Attribute
     from ._schema import Bundle as Bundle
+    from ._schema import Hierarchy as Hierarchy
     from ._schema import Schema as Schema
     from ._schema import Unit as Unit
+    from ._schema import code_list as code_list
+    from ._schema import code_lists as code_lists
+    from ._schema import read_hierarchy as read_hierarchy
     from ._schema import read_schema as read_schema
 
 __version__ = "0.1.0"
@@ -120,6 +124,7 @@ _HOMES = {
     "Draft": "_frames",
     "EnvironmentFailure": "_errors",
     "Estimate": "_results",
+    "Hierarchy": "_schema",
     "InputError": "_errors",
     "Ledger": "_audit",
     "Matrix": "_blocks",
@@ -152,6 +157,8 @@ _HOMES = {
     "anonymity_of": "_audit",
     "attack": "_audit",
     "check": "_release",
+    "code_list": "_schema",
+    "code_lists": "_schema",
     "compose": "_plan",
     "demo_schema": "_demo",
     "demo_table": "_demo",
@@ -161,6 +168,7 @@ _HOMES = {
     "open_release": "_release",
     "plan": "_design",
     "plan_for_error": "_design",
+    "read_hierarchy": "_schema",
     "read_plan": "_plan",
     "read_schema": "_schema",
     "records_needed": "_design",

@@ -151,6 +151,7 @@ def check_the_program() -> None:
 def check_the_library() -> None:
     """The release that the program made, and the table that comes with the package."""
     assert pk.demo_table().height > 1_000
+    assert all(pk.code_list(name).rows for name in pk.code_lists())
     estimate = pk.open_release("out").crosstab("sex")
     assert estimate.to_polars().height == 2
     assert abs(float(estimate.counts.sum()) - 300) < 1e-6

@@ -136,6 +136,10 @@ def _schema(data: dict[str, Any], source: str) -> tuple[Schema, dict[str, dict[s
         kept: dict[str, Any] = {}
         for name, table in tables.items():
             if isinstance(table, Mapping):
+                if "hierarchy" in table:
+                    raise SchemaError(
+                        f"attribute '{name}': a survey shows every value; write them instead of a hierarchy."
+                    )
                 words[name] = {key: table[key] for key in _WORDS if key in table}
                 table = {key: value for key, value in table.items() if key not in _WORDS}
             kept[name] = table

@@ -3,13 +3,16 @@
 domain.py     listed values, bins, ranges: a value to a code and back
 attribute.py  a name, a domain, a role, what happens to missing and unlisted values
 merge.py      raw values that become declared ones while a table is read
+hierarchy.py  raw values and their coarser labels, level by level;  codes/  ready code lists
 unit.py       what is randomised as one thing; the numbering of a bundle's combinations
 schema.py     attributes in order, bundles, the digest
 toml.py       schema.toml in and out
 """
 
 from .attribute import MISSING_LABEL, Attribute, Domain
+from .codes import code_list, code_lists
 from .domain import INT64, Bins, Edge, Listed, Range, Value, value_to_text
+from .hierarchy import Hierarchy, read_hierarchy
 from .schema import Bundle, Schema
 from .toml import parse, read_schema, schema_of
 from .unit import Codes, Unit, code_dtype
@@ -23,13 +26,17 @@ __all__ = [
     "Codes",
     "Domain",
     "Edge",
+    "Hierarchy",
     "Listed",
     "Range",
     "Schema",
     "Unit",
     "Value",
     "code_dtype",
+    "code_list",
+    "code_lists",
     "parse",
+    "read_hierarchy",
     "read_schema",
     "schema_of",
     "value_to_text",

@@ -37,6 +37,7 @@ from .domain import (
     value_from_text,
     value_to_text,
 )
+from .hierarchy import Hierarchy
 from .merge import Merged, merge_lists, merged, merges
 from .unit import LARGEST_UNIT
 
@@ -87,6 +88,9 @@ class Attribute:
     merge
         Raw values that become a declared one while a table is read: ``{"school": ["9th", "10th"]}``. Without ``values``
         its keys are the values.
+    hierarchy, level
+        Instead of ``values``: the labels of this level (0 by default, the raw values) of a :class:`Hierarchy`. Raw values
+        become their labels while a table is read.
 
     Examples
     --------
@@ -107,6 +111,9 @@ class Attribute:
     """Whether neighbouring codes are neighbouring values."""
     merged: Merged
     """Declared values with the raw values that become them, in the order of the codes."""
+    hierarchy: Hierarchy | None = field(default=None, compare=False, repr=False)
+    """Where the values and merges came from, so that another level can be taken."""
+    level: int | None = field(default=None, compare=False, repr=False)
     drafted: bool = field(default=False, compare=False, repr=False)
     """Whether it was drafted from data and nobody has confirmed it."""
 
@@ -123,6 +130,8 @@ class Attribute:
         domain: Bins | Range | None = None,
         ordered: bool = False,
         merge: Mapping[Any, Iterable[Value]] | None = None,
+        hierarchy: Hierarchy | None = None,
+        level: int | None = None,
     ) -> None:
         where = f"attribute '{name}'"
         if not isinstance(name, str) or not name:
@@ -137,6 +146,21 @@ class Attribute:
         given = None if merge is None else merge_lists(merge, where)
         if given and domain is not None:
             raise SchemaError(f"{where}: merge belongs to listed values, not to bins or a range.")
+        if level is not None and hierarchy is None:
+            raise SchemaError(f"{where}: level belongs to a hierarchy or a code list.")
+        if hierarchy is not None:
+            if listed is not None or domain is not None or given:
+                raise SchemaError(
+                    f"{where}: a hierarchy or a code list gives the values; leave out values, bins, range, merge."
+                )
+            level = 0 if level is None else level
+            listed, given = _at_level(hierarchy, level, type or "text", where)
+            type = type or "text"
+            if ordered and not hierarchy.keeps_order(level):
+                raise SchemaError(
+                    f"{where}: level {level} mixes the order of the values; sort the hierarchy or leave out ordered."
+                )
+            ordered = ordered or hierarchy.ordered
         if given and listed is None and role == "randomise":
             kind = type or _type_of([member for members in given.values() for member in members], where)
             listed = tuple(merges(given, kind, where))
@@ -184,6 +208,8 @@ class Attribute:
             ("other", None),
             ("ordered", ordered or _ordered_by_nature(chosen, kind)),
             ("merged", ()),
+            ("hierarchy", hierarchy),
+            ("level", level),
             ("drafted", False),
         ):
             object.__setattr__(self, key, value)
@@ -331,6 +357,36 @@ class Attribute:
         if self.domain is None:
             return 0
         return len(self.domain) + (self.other is not None) + (self.missing == "value")
+
+    @property
+    def levels(self) -> tuple[dict[str, tuple[str, ...]], ...] | None:
+        """For each level of its hierarchy the labels with their raw values; None if it has no hierarchy."""
+        return None if self.hierarchy is None else self.hierarchy.levels
+
+    def at(self, level: int) -> Attribute:
+        """The same attribute at another ``level`` of its hierarchy.
+
+        Examples
+        --------
+        >>> import pkanon as pk
+        >>> education = pk.Attribute("education", hierarchy=pk.code_list("isced2011"))
+        >>> list(education.at(1).labels())
+        ['0-2', '3-4', '5-8']
+        """
+        if self.hierarchy is None:
+            raise SchemaError(f"attribute '{self.name}' has no hierarchy, so it has no other level.")
+        _ = self.hierarchy.at(level, f"attribute '{self.name}'")
+        other = Attribute(
+            self.name,
+            type=self.type,
+            missing=self.missing,
+            missing_values=self.missing_values,
+            other=self.other,
+            ordered=self.ordered and self.hierarchy.keeps_order(level),
+            hierarchy=self.hierarchy,
+            level=level,
+        )
+        return marked(other, drafted=self.drafted)
 
     @property
     def merge(self) -> dict[Value, tuple[Value, ...]]:
@@ -490,6 +546,28 @@ def _type_of(values: Sequence[Any], where: str) -> TypeName:
     if len(found) != 1 or None in found:
         raise SchemaError(f"{where}: its values are not of one type; set type and write them all in it.")
     return cast(TypeName, found.pop())
+
+
+def _at_level(
+    hierarchy: Hierarchy, level: int, kind: str, where: str
+) -> tuple[tuple[Value, ...], dict[Any, tuple[Any, ...]]]:
+    """The values of a level and the raw values that become them, in the type of the attribute. Errors quote nothing."""
+    labels = hierarchy.at(level, where)
+    problem = f"{where}: some values of its hierarchy are not of type {kind}; choose another level or type."
+    try:
+        values = {label: value_from_text(label, kind, where) for label in labels}
+        raws = {
+            value: tuple(value_from_text(raw, kind, where) for raw in labels[label] if raw != label)
+            for label, value in values.items()
+        }
+    except SchemaError:
+        values, raws = {}, {}
+    if not values:
+        raise SchemaError(problem)
+    every = [*values.values(), *itertools.chain.from_iterable(raws.values())]
+    if len(set(every)) != len(every):
+        raise SchemaError(f"{where}: two values of its hierarchy are one of type {kind}; choose another type.")
+    return tuple(values.values()), {value: members for value, members in raws.items() if members}
 
 
 def _ordered_by_nature(domain: Domain | None, kind: str) -> bool:

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from .._errors import SchemaError, did_you_mean
-from .._files import digest
+from .._files import digest, write_new
 from .attribute import Attribute, marked
 from .domain import Value
 from .unit import Unit
@@ -246,11 +247,15 @@ class Schema:
             | ({"others": self.others} if self.others != "refuse" else {})
         )
 
-    def to_toml(self) -> str:
-        """The schema as a ``schema.toml`` text."""
+    def to_toml(self, folder: str | Path | None = None) -> str:
+        """The schema as a ``schema.toml`` text; files of hierarchies are named as seen from ``folder``, if it is given."""
         from .toml import dump
 
-        return dump(self)
+        return dump(self, folder)
+
+    def save(self, path: str | Path) -> None:
+        """Write the schema to the file ``path``, which must not exist yet."""
+        write_new(path, self.to_toml(Path(path).parent))
 
 
 def _line(key: str, text: object) -> str:

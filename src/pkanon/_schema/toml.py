@@ -14,6 +14,10 @@
     missing = "value"
     missing_values = ["", "NA"]
     other = "other"
+    [attributes.job]
+    hierarchy = { file = "job.csv", level = 1 }   # beside this file; one row per value, one column per level
+    [attributes.country]
+    codes = "iso3166-1-alpha2"                    # a ready list; or { list = "iso3166-1-alpha2", level = 1 }
     [attributes.zip]
     range = [0, 99999]
     [attributes.patient]
@@ -36,14 +40,19 @@ from typing import Any
 
 from .._errors import InputError, SchemaError, did_you_mean
 from .attribute import Attribute
+from .codes import code_list
 from .domain import Bins, Listed, Range, equal_width, value_to_text
+from .hierarchy import named_hierarchy
 from .schema import Bundle, Schema
 
 _TOP = ("domains", "confirmed_by", "row_is", "others", "attributes", "bundles")
 _ATTRIBUTE = (
-    *("type", "role", "values", "bins", "open", "range", "ordered", "merge", "missing", "missing_values", "other"),
+    *("type", "role", "values", "bins", "open", "range", "hierarchy", "codes"),
+    *("ordered", "merge", "missing", "missing_values", "other"),
 )
+HERE = Path()
 _BINS = ("start", "stop", "width", "edges", "labels")
+_DOMAINS = ("values", "bins", "range", "hierarchy", "codes")
 _BUNDLE = ("attributes", "forbid")
 
 
@@ -75,20 +84,20 @@ def read_schema(path: str | Path) -> Schema:
         raise InputError(f"Cannot read the schema {path}: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise SchemaError(f"The schema {path} is not UTF-8 text.") from None
-    return parse(text, str(path))
+    return parse(text, str(path), Path(path).parent)
 
 
-def parse(text: str, source: str = "the schema") -> Schema:
-    """The schema in a TOML text; ``source`` is what errors call it."""
+def parse(text: str, source: str = "the schema", folder: Path = HERE) -> Schema:
+    """The schema in a TOML text; ``source`` is what errors call it, ``folder`` where its hierarchies are."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SchemaError(f"{source} is not valid TOML: {error}.") from None
-    return schema_of(data, source)
+    return schema_of(data, source, folder)
 
 
-def schema_of(data: Mapping[str, Any], source: str) -> Schema:
-    """The schema in the tables of a TOML file; ``source`` is what errors call it."""
+def schema_of(data: Mapping[str, Any], source: str, folder: Path = HERE) -> Schema:
+    """The schema in the tables of a TOML file; ``source`` and ``folder`` as in :func:`parse`."""
     _known(data, _TOP, source)
     domains = data.get("domains", "confirmed")
     if domains not in ("drafted", "confirmed"):
@@ -96,7 +105,7 @@ def schema_of(data: Mapping[str, Any], source: str) -> Schema:
     tables = data.get("attributes")
     if not isinstance(tables, Mapping) or not tables:
         raise SchemaError(f"{source} declares no attributes; write one table [attributes.NAME] for each column.")
-    attributes = [_attribute(name, table) for name, table in tables.items()]
+    attributes = [_attribute(name, table, folder) for name, table in tables.items()]
     bundles = []
     listed = data.get("bundles", [])
     if not isinstance(listed, list):
@@ -114,15 +123,15 @@ def schema_of(data: Mapping[str, Any], source: str) -> Schema:
     )
 
 
-def _attribute(name: str, table: Any) -> Attribute:
+def _attribute(name: str, table: Any, folder: Path) -> Attribute:
     where = f"attribute '{name}'"
     if not isinstance(table, Mapping):
         raise SchemaError(f"{where}: write it as a table [attributes.{name}].")
     _known(table, _ATTRIBUTE, where)
     if "open" in table and "bins" not in table:
         raise SchemaError(f"{where}: open belongs to bins.")
-    if sum(key in table for key in ("values", "bins", "range")) > 1:
-        raise SchemaError(f"{where}: give values, bins or a range, not two of them.")
+    if len(found := [key for key in _DOMAINS if key in table]) > 1:
+        raise SchemaError(f"{where}: give values, bins or a range, not two of them ({' and '.join(found)}).")
     common: dict[str, Any] = {key: table[key] for key in ("missing", "other") if key in table}
     common["missing_values"] = _list(table, "missing_values", where, [])
     if "merge" in table and ("bins" in table or "range" in table):
@@ -144,9 +153,26 @@ def _attribute(name: str, table: Any) -> Attribute:
         return Attribute.ranged(name, limits[0], limits[1], **common)
     if "bins" in table or "range" in table:
         raise SchemaError(f"{where}: values, bins and range belong to the role 'randomise'.")
+    if "hierarchy" in table or "codes" in table:
+        common |= _hierarchy(table, folder, where)
     values = _list(table, "values", where) if "values" in table else None
     common |= {key: table[key] for key in ("ordered", "merge") if key in table}
     return Attribute(name, values, type=table.get("type"), role=table.get("role", "randomise"), **common)
+
+
+def _hierarchy(table: Mapping[str, Any], folder: Path, where: str) -> dict[str, Any]:
+    """The hierarchy or code list that an attribute names, and the level."""
+    if "codes" in table:
+        given = {"list": table["codes"]} if isinstance(table["codes"], str) else table["codes"]
+        if not isinstance(given, Mapping) or not isinstance(given.get("list"), str):
+            raise SchemaError(f'{where}: write codes = "NAME" or codes = {{ list = "NAME", level = 1 }}.')
+        _known(given, ("list", "level"), f"{where}, codes")
+        return {"hierarchy": code_list(given["list"]), "level": given.get("level", 0)}
+    given = table["hierarchy"]
+    if not isinstance(given, Mapping) or not isinstance(given.get("file"), str) or not given["file"]:
+        raise SchemaError(f'{where}: write hierarchy = {{ file = "FILE.csv", level = 1 }}.')
+    _known(given, ("file", "level"), f"{where}, hierarchy")
+    return {"hierarchy": named_hierarchy(given["file"], folder), "level": given.get("level", 0)}
 
 
 def _known(table: Any, keys: Sequence[str], where: str) -> None:
@@ -164,8 +190,12 @@ def _list(table: Mapping[str, Any], key: str, where: str, default: list[Any] | N
     return value
 
 
-def dump(schema: Schema) -> str:
-    """The TOML text of a schema; :func:`parse` gives back an equal schema."""
+def dump(schema: Schema, folder: str | Path | None = None) -> str:
+    """The TOML text of a schema; :func:`parse` gives back an equal schema.
+
+    Files of hierarchies are named as seen from ``folder``, or as they were named before. A hierarchy that came from no file
+    and is no code list is written as values and merges.
+    """
     import tomli_w
 
     data: dict[str, Any] = {"domains": "drafted"} if schema.drafted else {}
@@ -174,7 +204,7 @@ def dump(schema: Schema) -> str:
             data[key] = text
     if schema.others != "refuse":
         data["others"] = schema.others
-    data["attributes"] = {attribute.name: _table(attribute) for attribute in schema.attributes}
+    data["attributes"] = {attribute.name: _table(attribute, folder) for attribute in schema.attributes}
     if schema.bundles:
         data["bundles"] = [
             {"attributes": list(bundle.attributes)}
@@ -184,11 +214,15 @@ def dump(schema: Schema) -> str:
     return tomli_w.dumps(data)
 
 
-def _table(attribute: Attribute) -> dict[str, Any]:
+def _table(attribute: Attribute, folder: str | Path | None) -> dict[str, Any]:
     table: dict[str, Any] = {"type": attribute.type}
     if attribute.role != "randomise":
         table["role"] = attribute.role
+    reference = _reference(attribute, folder)
+    table |= reference
     match attribute.domain:
+        case Listed() if reference:
+            pass
         case Listed(values):
             table["values"] = list(values)
         case Range(low, high):
@@ -203,9 +237,10 @@ def _table(attribute: Attribute) -> dict[str, Any]:
                 table["bins"]["labels"] = list(bins.names)
             if bins.open != "none":
                 table["open"] = bins.open
-    if attribute.order_declared:
+    implied = bool(reference) and attribute.hierarchy is not None and attribute.hierarchy.ordered
+    if attribute.order_declared and not implied:
         table["ordered"] = True
-    if attribute.merged:
+    if attribute.merged and not reference:
         table["merge"] = {value_to_text(label): list(raws) for label, raws in attribute.merged}
     if attribute.missing != "reject":
         table["missing"] = attribute.missing
@@ -214,3 +249,15 @@ def _table(attribute: Attribute) -> dict[str, Any]:
     if attribute.other is not None:
         table["other"] = attribute.other
     return table
+
+
+def _reference(attribute: Attribute, folder: str | Path | None) -> dict[str, Any]:
+    """The key that names the file or the code list of an attribute; nothing if there is neither."""
+    hierarchy = attribute.hierarchy
+    if hierarchy is None:
+        return {}
+    if hierarchy.codes is not None:
+        named = {"list": hierarchy.codes, "level": attribute.level}
+        return {"codes": named if attribute.level else hierarchy.codes}
+    file = hierarchy.reference(folder)
+    return {} if file is None else {"hierarchy": {"file": file, "level": attribute.level}}

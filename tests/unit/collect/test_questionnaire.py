@@ -52,6 +52,8 @@ def test_bins_and_labelled_ranges_are_lists():
 
 LONG = f"values = {list(map(str, range(201)))!r}\nquestion = '?'"
 REFUSED = {
+    "a hierarchy": ('hierarchy = { file = "x.csv" }\nquestion = "?"', "write them instead of a hierarchy"),
+    "a coarse code list": ('codes = { list = "isced2011", level = 1 }\nquestion = "?"', "nothing is merged"),
     "merged": ('values = ["a", "b"]\nmerge = { a = ["c"] }\nquestion = "?"', "nothing is merged; leave out merge"),
     "no question": ("range = [1, 9]", "say what people are asked"),
     "an empty question": ('range = [1, 9]\nquestion = " "', "question: write a text on one line"),
