@@ -20,7 +20,7 @@ LARGEST_PRINTED = 1_000_000
 @click.argument("attributes", nargs=-1, required=True)
 @estimate_options
 @click.option("--given", multiple=True, metavar="NAME", help="Shares within each value of this attribute; repeatable.")
-@click.option("--weights", metavar="COLUMN", help="A passed column of survey weights.")
+@click.option("--weights", metavar="COLUMN", help="The column of survey weights.")
 @chart_option("the table")
 @click.option("--kind", type=click.Choice(["bars", "heat"]), help="The kind of chart [default: the one that fits].")
 @output_options

@@ -17,7 +17,7 @@ from .progress import progress_bar
 @click.argument("attributes", nargs=-1)
 @estimate_options
 @click.option("--by", multiple=True, metavar="NAME", help="Within each value of this attribute; repeatable.")
-@click.option("--weights", metavar="COLUMN", help="A passed column of survey weights.")
+@click.option("--weights", metavar="COLUMN", help="The column of survey weights.")
 @output_options
 def command(
     release: str,

@@ -15,10 +15,18 @@ from .progress import progress_bar
 @click.command()
 @click.argument("release", type=click.Path())
 @click.argument("sql")
+@click.option("--weights", metavar="COLUMN", help="The column of survey weights; COUNT(*) adds them up.")
 @estimate_options
 @output_options
 def command(
-    release: str, sql: str, method: str, about: str, level: float, form: str | None, output: str | None
+    release: str,
+    sql: str,
+    weights: str | None,
+    method: str,
+    about: str,
+    level: float,
+    form: str | None,
+    output: str | None,
 ) -> None:
     """Answer a SELECT (SQL) from RELEASE (a folder or its Parquet file), corrected, with errors.
 
@@ -31,7 +39,9 @@ def command(
     where = destination(form, output)
     with progress_bar() as progress:
         progress("opening", 0)
-        answer = pk.open_release(release).query(sql, method=method, about=about, level=level, progress=progress)
+        answer = pk.open_release(release).query(
+            sql, method=method, about=about, weights=weights, level=level, progress=progress
+        )
     if where.readable:
         header, rows = answer.rows_as_text()
         print_cells(header, rows, labels=_labels(answer, header))

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from .._errors import InputError, SchemaError, did_you_mean
-from .._schema import Attribute, Bins, Range, Schema, schema_of, value_to_text
+from .._schema import Attribute, Bins, Points, Range, Schema, schema_of, value_to_text
 
 Text = Mapping[str, str]
 """A text in every language of the survey."""
@@ -145,6 +145,8 @@ def _schema(data: dict[str, Any], source: str) -> tuple[Schema, dict[str, dict[s
             kept[name] = table
         data = {**data, "attributes": kept}
     schema = schema_of(data, source)
+    if rounded := [a.name for a in schema.randomised if isinstance(a.domain, Points)]:
+        raise SchemaError(f"{source}: '{rounded[0]}' has points, which a questionnaire cannot ask for; declare bins.")
     if schema.drafted:
         raise SchemaError(f'{source} is drafted from data; a survey has no data yet. Remove domains = "drafted".')
     if schema.others != "refuse":

@@ -4,7 +4,7 @@ tabulate.py        codes to counts
 channel.py         how a table was randomised: the passes of all blocks on its axes, and back
 method.py          the parts of a method;  methods.py  the catalogue;  inverse.py, simplex.py, em.py  one method each
 reconstruction.py  one table: counts, standard errors, intervals;  shares.py  shares of its cells
-quantity.py        one number computed from a table
+quantity.py        one number computed from a table;  weighing.py  a table weighted by a randomised attribute
 uncertainty.py     the one owner of errors and intervals, for cells, counts, shares, sums and everything else
 linear.py          linear functions of a table;  variance.py  their variance;  delta.py  numbers computed from them
 interval.py        limits that are honest in sparse tables
@@ -30,6 +30,8 @@ from .statistics import (
     cramers_v,
     is_numeric,
     representative,
+    weight_error,
+    weight_numbers,
 )
 from .tabulate import LARGEST_TABLE, tabulate
 from .uncertainty import Basis, intervals, standard_errors
@@ -61,4 +63,6 @@ __all__ = [
     "standard_errors",
     "statistics",
     "tabulate",
+    "weight_error",
+    "weight_numbers",
 ]

@@ -45,6 +45,9 @@ class Functions(Protocol):
     def spread(self) -> Counts:
         """The largest weight less the smallest, over the cells that can occur."""
 
+    def written(self) -> Iterator[Counts]:
+        """The weights of all functions in turn, some at a time: shape (functions, *table)."""
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -94,6 +97,9 @@ class Listed:
     def carried(self) -> Counts:
         """b: how much one released row adds, by its cell, extra axes included."""
         return self.channel.inverse_transpose(self.weights)
+
+    def written(self) -> Iterator[Counts]:
+        yield self.weights
 
     def _flat(self, array: Counts) -> Counts:
         return np.asarray(array).reshape(len(self.weights), -1)
@@ -247,6 +253,11 @@ class Grouped:
         batch = max(BATCH // max(cells * len(self.weights), 1), 1)
         for start in range(0, len(self.shown), batch):
             yield np.arange(start, min(start + batch, len(self.shown)))
+
+    def written(self) -> Iterator[Counts]:
+        for piece in self.pieces():
+            weights = self.written_out(piece)
+            yield np.einsum("gj,jg...->g...", self._factors[piece], weights)
 
     def _one_by_one(self, released: Counts) -> Counts:
         """Pair products, with every group carried through the inverse separately."""

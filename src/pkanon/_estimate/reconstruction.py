@@ -33,6 +33,7 @@ from .simplex import nearest
 from .tabulate import check_size, tabulate
 from .uncertainty import Single, function_limits
 from .variance import covariance, estimated_variances, variances
+from .weighing import Weighing
 
 About: TypeAlias = Literal["table", "population"]
 
@@ -47,7 +48,7 @@ class Reconstruction:
     """Estimated counts, one axis per attribute.
 
     ``released`` are the raw counts (with the axes that a matrix block adds), ``squares`` the same with squared
-    survey weights, ``rows`` how many rows were counted.
+    survey weights, ``rows`` how many rows were counted. ``weighing`` is there if a randomised attribute is the weight.
     """
 
     attributes: tuple[Attribute, ...]
@@ -59,6 +60,7 @@ class Reconstruction:
     released: Counts = field(repr=False)
     squares: Counts = field(repr=False)
     convergence: Convergence | None = None
+    weighing: Weighing | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -70,7 +72,7 @@ class Reconstruction:
         *,
         method: str = "inverse",
         about: str = "table",
-        weights: NDArray[np.float64] | None = None,
+        weights: NDArray[np.float64] | tuple[str, Counts] | None = None,
         progress: Progress = quiet,
     ) -> Self:
         """The cross-tabulation of ``names`` from released ``codes``; :meth:`Release.crosstab` calls it.
@@ -86,8 +88,15 @@ class Reconstruction:
         method, about, progress
             As in :meth:`Release.crosstab`.
         weights
-            A survey weight per row; None: every row counts once.
+            A survey weight per row; or a randomised attribute that is one, and the number of each of its values. None: every
+            row counts once.
         """
+        if isinstance(weights, tuple):
+            name, numbers = weights
+            if name in names:
+                raise InputError(f"'{name}' is the weight; it cannot be an attribute of the table too.")
+            whole = cls.of(schema, blocks, codes, (*names, name), method=method, about=about, progress=progress)
+            return cls._weighed(Weighing(whole, numbers))
         if method not in METHODS:
             raise InputError(f"There is no method '{method}'. {did_you_mean(str(method), list(METHODS))}")
         if about not in ABOUT:
@@ -111,6 +120,28 @@ class Reconstruction:
             convergence=convergence,
         )
 
+    @classmethod
+    def _weighed(cls, weighing: Weighing) -> Self:
+        """The table of all attributes but the weight, every person counted by it."""
+        whole = weighing.table
+        names = whole.names[:-1]
+        channel = Channel(whole.channel.blocks, names)
+        numbers = weighing.along(whole.released)
+        axes = list(whole.channel.sizes), list(channel.sizes)
+        released, squares = (_marginal_of(whole.released * numbers**power, *axes) for power in (1, 2))
+        return cls(
+            attributes=whole.attributes[:-1],
+            method=whole.method,
+            about=whole.about,
+            rows=whole.rows,
+            counts=weighing.summed(whole.counts),
+            channel=channel,
+            released=released,
+            squares=squares,
+            convergence=whole.convergence,
+            weighing=weighing,
+        )
+
     @property
     def names(self) -> tuple[str, ...]:
         """The attributes of the table, in the order of its axes."""
@@ -128,17 +159,21 @@ class Reconstruction:
 
     @cached_property
     def total(self) -> float:
-        """How many people (or which total of weights) there are."""
-        return float(self.released.sum())
+        """How many people (or which total of weights) there are; estimated if the weight is randomised."""
+        return float(self.released.sum() if self.weighing is None else self.counts.sum())
 
     @cached_property
     def unbiased(self) -> Counts:
         """The estimate by the inverse, whatever the method."""
+        if self.weighing is not None:
+            return self.weighing.summed(self.weighing.table.unbiased)
         return self.channel.inverse(self.released) if self.confined else self.counts
 
     @cached_property
     def unbiased_squares(self) -> Counts:
         """The estimate by the inverse of squared survey weights; of people if there are none."""
+        if self.weighing is not None:
+            return self.weighing.summed(self.weighing.table.unbiased, power=2)
         return self.channel.inverse(self.squares) if self.weighted else self.unbiased
 
     @cached_property
@@ -256,6 +291,9 @@ class Reconstruction:
         return {}
 
     def _marginal(self, names: tuple[str, ...]) -> Self:
+        if self.weighing is not None:
+            whole = self.weighing.table.marginal(*names, self.weighing.attribute.name)
+            return self._weighed(Weighing(whole, self.weighing.numbers))
         channel = Channel(self.channel.blocks, names)
         whole = list(self.channel.sizes)
         released, squares = (_marginal_of(y, whole, list(channel.sizes)) for y in (self.released, self.squares))

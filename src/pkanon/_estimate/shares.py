@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from .._blocks import Counts
 from .linear import BATCH, Listed
 from .uncertainty import share_limits
-from .variance import ROUNDING, variances
+from .variance import ROUNDING, estimated_variances, variances
+from .weighing import Weighing
 
 if TYPE_CHECKING:
     from .reconstruction import Reconstruction
@@ -31,8 +32,8 @@ class Shares:
 
 def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
     """Each cell's share of the people with the same values of ``given``; of all people if none is named."""
-    if not given and not (table.weighted and table.about == "population"):
-        # the number of people is known
+    known = not table.weighted or (table.about == "table" and table.weighing is None)
+    if not given and known:
         scale = 1 / table.total if table.total else np.nan
         low, high = (limit * scale for limit in table.interval(level))
         return Shares(table.counts * scale, table.standard_errors * abs(scale), low, high, np.ones(low.shape, bool))
@@ -89,10 +90,30 @@ def _estimated(table: Reconstruction) -> Counts:
 
 def _covariance(table: Reconstruction, given: Sequence[str], group: Counts) -> Counts:
     """The covariance of each cell's estimate with the estimate of its group."""
+    if table.weighing is not None:
+        return _weighed_covariance(table, table.weighing, given)
     products = table.channel.product_inverse(table.squares, table.names, given)
     if table.about == "population":
         return np.asarray(table.sample_factor * (products - table.unbiased * group / max(table.rows, 1)))
     return np.asarray(products - table.unbiased_squares)
+
+
+def _weighed_covariance(table: Reconstruction, weighing: Weighing, given: Sequence[str]) -> Counts:
+    """The same where the weight is randomised: every cell and its group, written out a few at a time."""
+    shape = table.counts.shape
+    places = np.array(list(np.ndindex(*shape)))
+    kept = [axis for axis, name in enumerate(table.names) if name in given]
+    result = [np.zeros(0)]
+    batch = max(BATCH // max(weighing.table.released.size, 1), 1)
+    for start in range(0, len(places), batch):
+        piece = places[start : start + batch]
+        cell, group = np.zeros((len(piece), *shape)), np.zeros((len(piece), *shape))
+        for number, place in enumerate(piece):
+            cell[number][tuple(place)] = 1.0
+            group[number][tuple(place[axis] if axis in kept else slice(None) for axis in range(len(shape)))] = 1.0
+        both, apart = (estimated_variances(table, Listed(table.channel, each))[0] for each in (cell + group, cell - group))
+        result.append((both - apart) / 4)
+    return np.concatenate(result).reshape(shape)
 
 
 def _written_out(table: Reconstruction, summed: tuple[int, ...], places: NDArray[np.intp], shares: Counts) -> Counts:

@@ -6,7 +6,11 @@ estimate of the variance of ``sum w x_hat`` is
     table        sum_v y_v b_v^2 - sum_u x_hat_u w_u^2
     population   n/(n - 1) (sum_v y_v b_v^2 - (sum w x_hat)^2 / n)
 
-With survey weights, the sums of ``y b^2`` and of ``x_hat w^2`` count squared weights.
+With survey weights, the sums of ``y b^2`` and of ``x_hat w^2`` count squared weights. If the weight is itself randomised, the
+functions are those of the larger table that has it as an axis (weighing.py).
+
+A number that was rounded at random to a point (an attribute with ``points``) varies too. About a population this is in the
+sums already. About the table it is added: at most a quarter of the squared difference of the weights on both sides.
 
 In sparse tables this estimate can be negative. It is then replaced by the variance that people spread evenly over all
 possible cells would have. For a cell of a value-symmetric design that is the error predicted before any data exist. It
@@ -22,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import Counts
+from .._schema import Points
 from .linear import Functions, Grouped, Listed
 
 if TYPE_CHECKING:
@@ -33,6 +38,7 @@ ROUNDING = 1e-12
 
 def variances(table: Reconstruction, functions: Functions) -> tuple[Counts, NDArray[np.bool_]]:
     """The variance of each function, never negative, and where it had to be predicted."""
+    table, functions = _carried(table, functions)
     estimated, size = estimated_variances(table, functions)
     # where all rows agree, the sums themselves are rounding errors, of numbers as large as the weights
     least = ROUNDING**2 * functions.spread**2 * float(table.squares.sum())
@@ -45,10 +51,38 @@ def variances(table: Reconstruction, functions: Functions) -> tuple[Counts, NDAr
 
 def estimated_variances(table: Reconstruction, functions: Functions) -> tuple[Counts, Counts]:
     """The unbiased estimates, which can be negative, and the scale of the sums whose differences they are."""
+    table, functions = _carried(table, functions)
     products, size = functions.products(table.squares)
     if table.about == "population":
         return table.sample_factor * (products - functions.values(table.unbiased) ** 2 / max(table.rows, 1)), size
-    return products - functions.squares(table.unbiased_squares), size
+    return products - functions.squares(table.unbiased_squares) + rounding_variances(table, functions), size
+
+
+def rounding_variances(table: Reconstruction, functions: Functions) -> Counts | float:
+    """An upper limit of the variance that rounding to points adds to each function, estimated."""
+    axes = [axis for axis, attribute in enumerate(table.attributes) if isinstance(attribute.domain, Points)]
+    if not axes:
+        return 0.0
+    people = table.unbiased_squares
+    found = []
+    for weights in functions.written():
+        most = np.zeros(weights.shape)
+        for axis in axes:
+            points = np.moveaxis(weights, axis + 1, -1)[..., : len(table.attributes[axis].domain)]  # type: ignore[arg-type]
+            steps = np.diff(points, axis=-1) ** 2 / 4
+            larger = np.maximum(
+                np.concatenate([steps, steps[..., -1:]], axis=-1), np.concatenate([steps[..., :1], steps], axis=-1)
+            )
+            np.moveaxis(most, axis + 1, -1)[..., : larger.shape[-1]] += larger
+        found.append((most * people).reshape(len(weights), -1).sum(1))
+    return np.maximum(np.concatenate(found), 0.0)
+
+
+def _carried(table: Reconstruction, functions: Functions) -> tuple[Reconstruction, Functions]:
+    """The table that was counted, and the functions of it."""
+    if table.weighing is None:
+        return table, functions
+    return table.weighing.table, table.weighing.functions(functions)
 
 
 def _evenly(table: Reconstruction, functions: Functions) -> Counts:
@@ -65,16 +99,22 @@ def _evenly(table: Reconstruction, functions: Functions) -> Counts:
 
 def covariance(table: Reconstruction, weights: Counts) -> Counts:
     """The covariance matrix of the functions with these weights, without bias; it may be indefinite."""
+    if table.weighing is not None:
+        return covariance(table.weighing.table, table.weighing.weights(weights))
     listed = Listed(table.channel, weights)
     if table.about == "population":
         rows = max(table.rows, 1)
         result = listed.covariances(table.squares, table.unbiased, lambda values: np.outer(values, values) / rows)
         return table.sample_factor * result
-    return listed.covariances(table.squares, table.unbiased_squares, None)
+    result = listed.covariances(table.squares, table.unbiased_squares, None)
+    result[np.diag_indices(len(result))] += rounding_variances(table, listed)
+    return result
 
 
 def group_covariance(table: Reconstruction, grouped: Grouped) -> Counts:
     """The covariance of the two functions of ``grouped`` in each group, without bias."""
+    if table.weighing is not None:
+        return group_covariance(table.weighing.table, table.weighing.grouped(grouped))
     products = grouped.pair_products(table.squares)[:, 0, 1]
     if table.about == "population":
         values = grouped.each(table.unbiased)

@@ -30,9 +30,10 @@ from .._sample import (
     dummy_columns,
     is_private,
     randomise,
+    round_places,
     thread_count,
 )
-from .._schema import Codes
+from .._schema import Codes, Points
 from .certificate import Certificate, central_of, data_digest, misses_central_target
 from .released import Release
 
@@ -106,7 +107,7 @@ def release(
     )
     progress = _shown(plan, progress or quiet)
     with suppress(MemoryError):  # numpy's says how many rows it has no room for
-        encoded = _encoded(table, plan, text, exact_counts, progress)
+        encoded = _encoded(table, plan, text, exact_counts, progress, unrounded=True)
         _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
         central = _refuse_central(plan, encoded.rows, allow_fewer=allow_fewer)
         codes, encoded = encoded.handed_over()
@@ -125,8 +126,9 @@ def _released(
     progress: Progress,
 ) -> Release:
     """The release of the rows in ``codes``, which is emptied on the way; ``encoded`` is the rest of the table's record."""
-    columns = _unit_columns(plan, codes, exact_counts=exact_counts)
     source = Keystream(chosen.key())
+    _round(plan, codes, source)
+    columns = _unit_columns(plan, codes, exact_counts=exact_counts)
     rows = encoded.rows
     if plan.count_noise is not None:
         change = draw_change(rows, plan.count_noise.p, source)
@@ -249,13 +251,22 @@ def _shown(plan: Plan, progress: Progress) -> Progress:
     return begin_and_end
 
 
-def _encoded(table: object, plan: Plan, text: TextFormat | None, exact_counts: bool, progress: Progress) -> Encoded:
+def _encoded(
+    table: object,
+    plan: Plan,
+    text: TextFormat | None,
+    exact_counts: bool,
+    progress: Progress,
+    *,
+    unrounded: bool = False,
+) -> Encoded:
     return encode(
         table,
         plan.schema,
         text=text or TextFormat(),
         exact_counts=exact_counts,
         allow_empty=True,  # _refuse_rows sees to it: with a hidden count "no rows" would be a number too
+        unrounded=unrounded,
         progress=progress,
     )
 
@@ -322,6 +333,14 @@ def _refuse_central(plan: Plan, rows: int, *, allow_fewer: bool) -> Central | st
             f"not reached with {rows:,}; make a plan for the rows there are, or say allow_fewer (--allow-fewer)."
         )
     return central
+
+
+def _round(plan: Plan, codes: dict[str, Codes], source: Keystream) -> None:
+    """Numbers between points become codes, at random."""
+    for column, attribute in enumerate(plan.schema.randomised):
+        if isinstance(attribute.domain, Points):
+            places = codes[attribute.name].astype(np.uint32, copy=False)
+            codes[attribute.name] = round_places(places, attribute.domain.bits, attribute.size, column, source)
 
 
 def _unit_columns(plan: Plan, codes: dict[str, Codes], *, exact_counts: bool) -> list[Codes]:

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from .._plan import ByHand, Plan, by_hand
-from .._schema import MISSING_LABEL, Attribute, Bins, Range, value_to_text
+from .._schema import MISSING_LABEL, Attribute, Bins, Points, Range, value_to_text
 from .certificate import Certificate
 
 WIDTH = 72
@@ -91,7 +91,13 @@ def _values(attribute: Attribute) -> str:
     shown = [_label(value) for value in itertools.islice(attribute.labels(), MOST_VALUES)]
     more = attribute.size - len(shown)
     end = f", and {more:,} more, listed in datapackage.json" if more else ""
-    intervals = " (intervals)" if isinstance(attribute.domain, Bins) else ""
+    intervals = (
+        " (intervals)"
+        if isinstance(attribute.domain, Bins)
+        else " (numbers between two of them were rounded at random to one, so that sums and means stay right)"
+        if isinstance(attribute.domain, Points)
+        else ""
+    )
     return f"{' | '.join(shown)}{end}{intervals}"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import DataError, InputError, did_you_mean
-from .._estimate import as_names, is_numeric, normal_quantile
+from .._estimate import as_names, is_numeric, normal_quantile, weight_numbers
 from .._frames import Kind, as_kind, column_as_weights, decode, encode_released
 from .._plan import Plan, notebook
 from .._progress import Progress, quiet
@@ -133,7 +133,7 @@ class Release:
         about
             Errors about the people in the ``table``, or about the ``population`` they were sampled from.
         weights
-            A passed column of survey weights.
+            The column of survey weights: a randomised attribute whose values stand for numbers, or a passed column.
         level
             The confidence level of the intervals; the estimate holds it.
         progress
@@ -158,6 +158,7 @@ class Release:
         *,
         method: str = "inverse",
         about: str = "table",
+        weights: str | None = None,
         level: float = 0.95,
         progress: Progress | None = None,
     ) -> Answer:
@@ -167,11 +168,11 @@ class Release:
         ----------
         sql
             The query, such as "SELECT sex, COUNT(*) FROM release GROUP BY sex". What cannot be estimated is refused.
-        method, about, level, progress
-            As in :meth:`crosstab`.
+        method, about, weights, level, progress
+            As in :meth:`crosstab`; with ``weights``, COUNT(*) is the total of the weights.
         """
-        crosstab = partial(self.crosstab, method=method, about=about, level=level, progress=progress)
-        return respond(sql, self.plan.schema, crosstab, level=level, remarks=self.remarks)
+        crosstab = partial(self.crosstab, method=method, about=about, weights=weights, level=level, progress=progress)
+        return respond(sql, self.plan.schema, crosstab, weights=weights, level=level, remarks=self.remarks)
 
     def describe(
         self,
@@ -247,13 +248,13 @@ class Release:
             )
         return tuple(remarks)
 
-    def _weights(self, name: str) -> NDArray[np.float64]:
-        passed = [] if self.passed is None else self.passed.columns
-        if self.passed is None or name not in passed:
-            randomised = any(attribute.name == name for attribute in self.plan.schema.randomised)
-            reason = "is randomised" if randomised else "is not in the release"
-            choice = f" Passed columns: {', '.join(passed)}." if passed else " This release passes no column."
-            raise InputError(f"Weights must be a column that was passed as it is; '{name}' {reason}.{choice}")
+    def _weights(self, name: str) -> NDArray[np.float64] | tuple[str, NDArray[np.float64]]:
+        if any(attribute.name == name for attribute in self.plan.schema.randomised):
+            return name, weight_numbers(self.plan.schema.attribute(name))
+        if self.passed is None or name not in self.passed.columns:
+            able = [a.name for a in self.plan.schema.randomised if is_numeric(a)]
+            choice = [*able, *(self.passed.columns if self.passed is not None else ())]
+            raise InputError(f"The release has no column '{name}' of weights. {did_you_mean(name, choice)}")
         return column_as_weights(self.passed[name])
 
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._blocks import Matrix
 from .._plan import Channel
-from .._schema import Attribute, Bins, Range, Unit
+from .._schema import Attribute, Bins, Points, Range, Unit
 from .markup import Html, bullets, element, label, paragraph, plural, table, together
 from .subject import Subject, percent, texts
 
@@ -45,6 +45,8 @@ def columns(subject: Subject) -> Html:
 def _type(attribute: Attribute) -> str:
     if attribute.role == "pass":
         return "as it is, outside every promise"
+    if isinstance(attribute.domain, Points):
+        return f"{attribute.type}, rounded at random to points"
     return f"{attribute.type}, in intervals" if isinstance(attribute.domain, Bins) else attribute.type
 
 

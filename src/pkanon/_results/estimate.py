@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .._blocks import Counts
 from .._errors import InputError, missing_package
-from .._estimate import ABOUT, METHODS, Quantile, Quantity, Reconstruction, Shares, as_names
+from .._estimate import ABOUT, METHODS, Quantile, Quantity, Reconstruction, Shares, as_names, weight_error
 from .._estimate import statistics as _analysis
 from .._files import write_new
 from .._frames import as_kind, decode_attributes
@@ -61,6 +61,8 @@ class Estimate(Reconstruction, Tabular):
         The number of people in each cell; with ``inverse`` it can be negative.
     channel, released, squares
         What the table was made of: what the plan does to it, the released counts, and those of squared survey weights.
+    weighing
+        The larger table with the weight as its last axis, if a randomised attribute is the weight.
     convergence
         How the search for the table ended; None if there was none.
     level
@@ -301,6 +303,8 @@ class Estimate(Reconstruction, Tabular):
             "given": list(as_names(given)),
             "rows": self.rows,
             "weighted": self.weighted,
+            "weights": None if self.weighing is None else self.weighing.attribute.name,
+            "weight_error": self.weight_error if self.weighing is not None else None,
             "convergence": None
             if convergence is None
             else {
@@ -421,10 +425,30 @@ class Estimate(Reconstruction, Tabular):
         """
         numbers = f"shares within {' x '.join(as_names(given))}" if given else "counts"
         return (
-            f"{'weighted ' if self.weighted else ''}{numbers} from {self.rows:,} released rows; "
+            f"{'weighted ' if self.weighted else ''}{numbers}{self._weight_remark} from {self.rows:,} released rows; "
             f"{self.method}: {METHODS[self.method].summary}; "
             f"{percent(self._level(level))}% intervals about {ABOUT[self.about]}"
         )
+
+    @property
+    def _weight_remark(self) -> str:
+        """Which attribute is the weight, and how far off its bins may be."""
+        if self.weighing is None:
+            return ""
+        error = self.weight_error
+        bins = (
+            ", which has no upper limit on the error of its bins"
+            if error is None
+            else f", whose bins may shift totals by up to {percent(error)}%"
+            if error
+            else ""
+        )
+        return f" (by {self.weighing.attribute.name}{bins})"
+
+    @property
+    def weight_error(self) -> float | None:
+        """By which share a total may be off besides its error, as the weight is known by bins only; None: without limit."""
+        return 0.0 if self.weighing is None else weight_error(self.weighing.attribute, self.weighing.numbers)
 
     def __str__(self) -> str:
         return f"{' x '.join(self.names)}, {self.counts.size:,} cells; {self.caption()}"

@@ -3,6 +3,7 @@
 keystream.py     random words: the operating system's key, or a seed
 randomise.py     words to the blocks, piece by piece
 order.py         the uniformly random order of the rows;  records.py  rows packed so that they move as one
+rounding.py      numbers between points
 hidden_count.py  the noisy number of rows;  threads.py  how many threads a step uses
 """
 
@@ -11,6 +12,7 @@ from .keystream import Keystream, Randomness, Seeded, System, is_private
 from .order import draw_order
 from .randomise import randomise
 from .records import Records
+from .rounding import round_places
 from .threads import thread_count
 
 __all__ = [
@@ -24,5 +26,6 @@ __all__ = [
     "dummy_columns",
     "is_private",
     "randomise",
+    "round_places",
     "thread_count",
 ]

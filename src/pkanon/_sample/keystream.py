@@ -6,7 +6,8 @@ little-endian bytes [i w/8, (i+1) w/8) of its stream. So what a record draws dep
 the plan, the key and the record's number: not on piece sizes, threads or engines.
 
 Streams: (block, draw, round) -> block 2^24 + draw 2^8 + round. Order words 2^63 + round. Count noise
-2^62 + round, and the values of dummy rows 2^62 + 2^32 (unit + 1) + round (docs/why/theory.md 10).
+2^62 + round, and the values of dummy rows 2^62 + 2^32 (unit + 1) + round (docs/why/theory.md 10). Numbers rounded to points
+2^61 + column.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 ORDER_STREAM = 2**63
 COUNT_STREAM = 2**62
+ROUNDING_STREAM = 2**61
 KEY_BYTES = 32
 _AES_BLOCK = 16
 _ZEROS = memoryview(bytes(2**20))
@@ -39,6 +41,11 @@ def dummy_stream(unit: int, round: int) -> int:
     if not (0 <= unit < 2**24 and 0 <= round < 2**32):
         raise ValueError("no stream is reserved for this unit and round")
     return COUNT_STREAM + ((unit + 1) << 32) + round
+
+
+def rounding_stream(column: int) -> int:
+    """The stream that rounds the numbers of one attribute to its points."""
+    return ROUNDING_STREAM + column
 
 
 class WordSource(Protocol):

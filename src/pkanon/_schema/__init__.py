@@ -1,6 +1,6 @@
 """What the released table looks like: attributes, their public values, and bundles.
 
-domain.py     listed values, bins, ranges: a value to a code and back
+domain.py     listed values, bins, ranges, points: a value to a code and back
 attribute.py  a name, a domain, a role, what happens to missing and unlisted values
 merge.py      raw values that become declared ones while a table is read
 hierarchy.py  raw values and their coarser labels, level by level;  codes/  ready code lists
@@ -11,7 +11,7 @@ toml.py       schema.toml in and out
 
 from .attribute import MISSING_LABEL, Attribute, Domain
 from .codes import code_list, code_lists
-from .domain import INT64, Bins, Edge, Listed, Range, Value, value_to_text
+from .domain import INT64, Bins, Edge, Listed, Points, Range, Value, value_to_text
 from .hierarchy import Hierarchy, read_hierarchy
 from .schema import Bundle, Schema
 from .toml import parse, read_schema, schema_of
@@ -28,6 +28,7 @@ __all__ = [
     "Edge",
     "Hierarchy",
     "Listed",
+    "Points",
     "Range",
     "Schema",
     "Unit",

@@ -29,6 +29,7 @@ from .domain import (
     Edge,
     Listed,
     OpenEnd,
+    Points,
     Range,
     TypeName,
     Value,
@@ -47,6 +48,8 @@ Domain: TypeAlias = Listed | Bins | Range
 
 MISSING_LABEL = "(missing)"
 """How a missing value is written wherever a label is needed; in Python and in data frames it is None."""
+MOST_POINTS = 2**12
+"""So many points at most: the way between two of them is then divided into at least 2^17 parts."""
 ROLES: tuple[str, ...] = ("randomise", "id", "drop", "pass")
 _PYTHON_TYPES: tuple[tuple[type, TypeName], ...] = (
     (bool, "boolean"),  # before int: a bool is an int
@@ -61,7 +64,8 @@ _PYTHON_TYPES: tuple[tuple[type, TypeName], ...] = (
 class Attribute:
     """One column: its name, its type, its values and its role.
 
-    :meth:`binned` and :meth:`ranged` make attributes of intervals and of integers in a range.
+    :meth:`binned`, :meth:`ranged` and :meth:`pointed` make attributes of intervals, of integers in a range, and of numbers that
+    are rounded at random.
 
     Parameters
     ----------
@@ -81,7 +85,7 @@ class Attribute:
     other
         The label of everything unlisted; unlisted values are refused if not set.
     domain
-        Bins or a range instead of ``values``.
+        Bins, a range or points instead of ``values``.
     ordered
         Whether the values stand in an order that means something, such as none, school, degree. Bins, ranges and rising
         dates are ordered without saying so.
@@ -127,7 +131,7 @@ class Attribute:
         missing: str = "reject",
         missing_values: Iterable[str] = (),
         other: Value | None = None,
-        domain: Bins | Range | None = None,
+        domain: Bins | Range | Points | None = None,
         ordered: bool = False,
         merge: Mapping[Any, Iterable[Value]] | None = None,
         hierarchy: Hierarchy | None = None,
@@ -189,6 +193,8 @@ class Attribute:
             kind = type or ("text" if domain is None else _type_of_domain(domain))
         if isinstance(chosen, Range) and kind != "integer":
             raise SchemaError(f"{where}: a range is for integers; type is '{kind}'.")
+        if isinstance(chosen, Points) and other is not None:
+            raise SchemaError(f"{where}: points take no other; open them at an end, or refuse what lies beyond.")
         if isinstance(chosen, Bins) and kind not in ("integer", "number", "date"):
             raise SchemaError(f"{where}: bins are for the types integer, number and date; type is '{kind}'.")
 
@@ -351,6 +357,55 @@ class Attribute:
             name, type="integer", missing=missing, missing_values=missing_values, other=other, domain=Range(low, high)
         )
 
+    @classmethod
+    def pointed(
+        cls,
+        name: str,
+        points: Sequence[float],
+        *,
+        open: str = "none",
+        type: str | None = None,
+        missing: str = "reject",
+        missing_values: Iterable[str] = (),
+    ) -> Attribute:
+        """An attribute of numbers, each rounded at random to one of the two ``points`` next to it.
+
+        The nearer point is the more likely one, such that the expectation of the rounded number is the number itself. So sums
+        and means have no rounding bias, however coarse the points; survey weights are best declared like this.
+
+        Parameters
+        ----------
+        name
+            The name of the column.
+        points
+            At least two numbers in rising order. What lies outside is refused, but for an open end.
+        open
+            Which end also takes everything beyond it, as its last point: ``none`` (the default), ``low``, ``high`` or ``both``.
+        type
+            ``integer`` or ``number``; that of the points by default.
+        missing, missing_values
+            As in :class:`Attribute`.
+
+        Examples
+        --------
+        >>> import pkanon as pk
+        >>> weight = pk.Attribute.pointed("weight", [100, 200, 400, 800, 1600])
+        >>> list(weight.labels())
+        [100, 200, 400, 800, 1600]
+        """
+        where = f"attribute '{name}'"
+        _one_of(open, OPEN_ENDS, "open", where)
+        kind = type or _type_of(points, where)
+        if kind not in ("integer", "number"):
+            raise SchemaError(f"{where}: points are for the types integer and number; type is '{kind}'.")
+        numbers = tuple(check_value(point, kind, where) for point in points)
+        if len(numbers) < 2 or any(not a < b for a, b in itertools.pairwise(numbers)):  # type: ignore[operator]  # numbers
+            raise SchemaError(f"{where}: points must be two or more numbers that increase.")
+        if len(numbers) > MOST_POINTS:
+            raise SchemaError(f"{where} has {len(numbers):,} points; at most {MOST_POINTS:,} are useful. Declare fewer.")
+        domain = Points(numbers, cast(OpenEnd, open))
+        return cls(name, type=kind, missing=missing, missing_values=missing_values, domain=domain)
+
     @cached_property
     def size(self) -> int:
         """How many codes there are: the domain, plus ``other``, plus the missing value."""
@@ -465,6 +520,9 @@ class Attribute:
         """The attribute as plan files and digests hold it: texts and small integers only."""
         data: dict[str, Any] = {"name": self.name, "role": self.role, "type": self.type}
         match self.domain:
+            case Points(points, open):
+                data["points"] = [value_to_text(point) for point in points]
+                data["open"] = open
             case Listed(values):
                 data["values"] = [value_to_text(value) for value in values]
             case Range(low, high):
@@ -491,7 +549,7 @@ class Attribute:
     def from_json(cls, data: Mapping[str, Any]) -> Attribute:
         """The attribute in ``data``, the inverse of :meth:`to_json`; unknown keys are refused."""
         known = {
-            *("name", "role", "type", "values", "range", "bins", "ordered", "merge"),
+            *("name", "role", "type", "values", "range", "bins", "points", "open", "ordered", "merge"),
             *("other", "missing", "missing_values"),
         }
         if unknown := sorted(set(data) - known):
@@ -504,6 +562,9 @@ class Attribute:
             "missing_values": data.get("missing_values", ()),
         }
         other = data.get("other")
+        if "points" in data:
+            points = [cast(float, value_from_text(point, kind, where)) for point in data["points"]]
+            return cls.pointed(name, points, open=data["open"], type=kind, **common)
         if "bins" in data:
             bins = data["bins"]
             edges = [cast(Edge, value_from_text(edge, kind, where)) for edge in bins["edges"]]
@@ -572,11 +633,13 @@ def _at_level(
 
 def _ordered_by_nature(domain: Domain | None, kind: str) -> bool:
     """Whether the codes rise with the values whatever the schema says: bins, ranges, and dates that are listed in order."""
-    if isinstance(domain, Listed):
+    if isinstance(domain, Listed) and not isinstance(domain, Points):
         dates = cast("tuple[dt.date, ...]", domain.values)
         return kind == "date" and all(a < b for a, b in itertools.pairwise(dates))
     return domain is not None
 
 
-def _type_of_domain(domain: Bins | Range) -> TypeName:
+def _type_of_domain(domain: Bins | Range | Points) -> TypeName:
+    if isinstance(domain, Points):
+        return _type_of(domain.values, "points")
     return "integer" if isinstance(domain, Range) else _type_of(domain.edges, "bins")

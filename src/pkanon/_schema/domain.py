@@ -1,4 +1,4 @@
-"""The three ways to say which values an attribute can take: listed, binned, or an integer range.
+"""The ways to say which values an attribute can take: listed, binned, an integer range, or points that numbers are rounded to.
 
 A domain numbers its values 0, 1, 2, ... in the declared order and never looks at data. Values are
 Python objects of the attribute's type: ``str``, ``int``, ``float``, ``bool`` or ``datetime.date``.
@@ -111,6 +111,35 @@ class Listed:
     def labels(self) -> Iterator[Value]:
         """What is released for each code, in order."""
         return iter(self.values)
+
+
+@dataclass(frozen=True)
+class Points(Listed):
+    """Rising numbers; a number between two of them is rounded at random to one, so that its expectation is the number.
+
+    Before it is rounded, a number is a place: its code among the points and its part of the way to the next one, in units of
+    ``2**-bits``. Numbers beyond an open end are moved to the last point there.
+    """
+
+    open: OpenEnd = "none"
+
+    @property
+    def bits(self) -> int:
+        """How finely the way from one point to the next is divided: places, other and missing codes fit in 31 bits."""
+        return 30 - (len(self.values) + 1).bit_length()
+
+    def code(self, value: Any) -> int | None:
+        """The code of the point that is nearest to ``value``; None when it lies outside."""
+        number, numbers = float(value), [float(point) for point in self.values]  # type: ignore[arg-type]  # numbers by type
+        if not math.isfinite(number):
+            return None
+        if number < numbers[0]:
+            return 0 if self.open in ("low", "both") else None
+        if number > numbers[-1]:
+            return len(numbers) - 1 if self.open in ("high", "both") else None
+        below = min(bisect.bisect_right(numbers, number), len(numbers) - 1) - 1
+        way = (number - numbers[below]) / (numbers[below + 1] - numbers[below])
+        return below + (round(way * 2**self.bits) >= 2 ** (self.bits - 1))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 from .._errors import SchemaError, did_you_mean
 from .._files import digest, write_new
 from .attribute import Attribute, marked
-from .domain import Value
+from .domain import Points, Value
 from .unit import Unit
 
 Others: TypeAlias = Literal["refuse", "drop"]
@@ -144,6 +144,8 @@ class Schema:
         for name in bundled:
             if self.attribute(name).role != "randomise":
                 raise SchemaError(f"The bundle names '{name}', whose role is not 'randomise'.")
+            if isinstance(self.attribute(name).domain, Points):
+                raise SchemaError(f"The bundle names '{name}', whose numbers are rounded at random; leave it out, or give it bins.")
             if bundled.count(name) > 1:
                 raise SchemaError(f"The attribute '{name}' is in two bundles; merge them.")
         _ = self.units  # a schema whose bundles cannot be used is refused here, not later

@@ -20,6 +20,8 @@
     codes = "iso3166-1-alpha2"                    # a ready list; or { list = "iso3166-1-alpha2", level = 1 }
     [attributes.zip]
     range = [0, 99999]
+    [attributes.weight]
+    points = [100, 200, 400, 800]                 # rounded at random to one of two neighbours; open as for bins
     [attributes.patient]
     role = "id"
     [[bundles]]
@@ -47,12 +49,12 @@ from .schema import Bundle, Schema
 
 _TOP = ("domains", "confirmed_by", "row_is", "others", "attributes", "bundles")
 _ATTRIBUTE = (
-    *("type", "role", "values", "bins", "open", "range", "hierarchy", "codes"),
+    *("type", "role", "values", "bins", "open", "range", "points", "hierarchy", "codes"),
     *("ordered", "merge", "missing", "missing_values", "other"),
 )
 HERE = Path()
 _BINS = ("start", "stop", "width", "edges", "labels")
-_DOMAINS = ("values", "bins", "range", "hierarchy", "codes")
+_DOMAINS = ("values", "bins", "range", "points", "hierarchy", "codes")
 _BUNDLE = ("attributes", "forbid")
 
 
@@ -128,16 +130,16 @@ def _attribute(name: str, table: Any, folder: Path) -> Attribute:
     if not isinstance(table, Mapping):
         raise SchemaError(f"{where}: write it as a table [attributes.{name}].")
     _known(table, _ATTRIBUTE, where)
-    if "open" in table and "bins" not in table:
-        raise SchemaError(f"{where}: open belongs to bins.")
+    if "open" in table and "bins" not in table and "points" not in table:
+        raise SchemaError(f"{where}: open belongs to bins and points.")
     if len(found := [key for key in _DOMAINS if key in table]) > 1:
-        raise SchemaError(f"{where}: give values, bins or a range, not two of them ({' and '.join(found)}).")
+        raise SchemaError(f"{where}: give values, bins, a range or points, not two of them ({' and '.join(found)}).")
     common: dict[str, Any] = {key: table[key] for key in ("missing", "other") if key in table}
     common["missing_values"] = _list(table, "missing_values", where, [])
-    if "merge" in table and ("bins" in table or "range" in table):
-        raise SchemaError(f"{where}: merge belongs to listed values, not to bins or a range.")
-    if "ordered" in table and ("bins" in table or "range" in table):
-        raise SchemaError(f"{where}: bins and ranges are ordered anyway; leave out ordered.")
+    if "merge" in table and any(key in table for key in ("bins", "range", "points")):
+        raise SchemaError(f"{where}: merge belongs to listed values, not to bins, a range or points.")
+    if "ordered" in table and any(key in table for key in ("bins", "range", "points")):
+        raise SchemaError(f"{where}: bins, ranges and points are ordered anyway; leave out ordered.")
     if table.get("role", "randomise") == "randomise" and "bins" in table:
         bins = table["bins"]
         if not isinstance(bins, Mapping):
@@ -151,11 +153,16 @@ def _attribute(name: str, table: Any, folder: Path) -> Attribute:
         if len(limits) != 2 or table.get("type", "integer") != "integer":
             raise SchemaError(f"{where}: write range = [lowest, highest], two integers.")
         return Attribute.ranged(name, limits[0], limits[1], **common)
-    if "bins" in table or "range" in table:
-        raise SchemaError(f"{where}: values, bins and range belong to the role 'randomise'.")
+    if table.get("role", "randomise") == "randomise" and "points" in table:
+        if "other" in table:
+            raise SchemaError(f"{where}: points take no other; open them at an end, or refuse what lies beyond.")
+        points = _list(table, "points", where)
+        return Attribute.pointed(name, points, type=table.get("type"), open=table.get("open", "none"), **common)
+    if "bins" in table or "range" in table or "points" in table:
+        raise SchemaError(f"{where}: values, bins, range and points belong to the role 'randomise'.")
+    values = _list(table, "values", where) if "values" in table else None
     if "hierarchy" in table or "codes" in table:
         common |= _hierarchy(table, folder, where)
-    values = _list(table, "values", where) if "values" in table else None
     common |= {key: table[key] for key in ("ordered", "merge") if key in table}
     return Attribute(name, values, type=table.get("type"), role=table.get("role", "randomise"), **common)
 

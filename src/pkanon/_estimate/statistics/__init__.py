@@ -2,6 +2,7 @@
 
 conditions.py  which cells a condition picks;  numbers.py  which numbers values stand for
 proportions.py counts, shares, ratios, odds ratios;  moments.py  sums, means, deviations, correlations
+weights.py     the numbers of an attribute that is a survey weight
 quantiles.py   quantiles;  association.py  test of independence, Cramer's V, mutual information
 """
 
@@ -11,6 +12,7 @@ from .moments import correlation, deviation, mean, total
 from .numbers import is_numeric, representative
 from .proportions import count, odds_ratio, proportion, ratio
 from .quantiles import Quantile, quantile
+from .weights import weight_error, weight_numbers
 
 __all__ = [
     "Association",
@@ -31,4 +33,6 @@ __all__ = [
     "ratio",
     "representative",
     "total",
+    "weight_error",
+    "weight_numbers",
 ]

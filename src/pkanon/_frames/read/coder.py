@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..._schema import Attribute, Bins, Domain, Listed, Range, Value
+from ..._schema import Attribute, Bins, Domain, Listed, Points, Range, Value
 from .convert import Conversion, conversion
-from .numbering import EMPTY, FAULTY, Marked, Numbering, as_number, merging, numbering
+from .numbering import EMPTY, FAULTY, Marked, Numbering, as_number, merging, numbering, places
 from .textfile import Reading
 from .texts import TextCodes
 
@@ -37,6 +37,7 @@ class Coder:
     ``type_name`` is the type of the column that is read, ``missing_values`` are texts that mean missing. ``other_code`` is
     the code of whatever is not listed (None: it is refused); ``extra`` is one more value, with the code after the last.
     ``merged`` are raw values with the code of the declared value that they become.
+    ``unrounded``: numbers are not rounded to points but placed between them.
     """
 
     name: str
@@ -46,9 +47,10 @@ class Coder:
     other_code: int | None = None
     extra: Value | None = None
     merged: Mapping[Value, int] = field(default_factory=dict)
+    unrounded: bool = False
 
     @classmethod
-    def of(cls, attribute: Attribute) -> Coder:
+    def of(cls, attribute: Attribute, *, unrounded: bool = False) -> Coder:
         """For the column of a private table."""
         return cls(
             attribute.name,
@@ -57,12 +59,20 @@ class Coder:
             missing_values=attribute.missing_values,
             other_code=attribute.other_code,
             merged=attribute.merged_codes,
+            unrounded=unrounded and isinstance(attribute.domain, Points),
         )
+
+    @property
+    def shift(self) -> int:
+        """How many bits of a number that is given out are a part of the way to the next code."""
+        return self.domain.bits if self.unrounded and isinstance(self.domain, Points) else 0
 
     @classmethod
     def of_released(cls, attribute: Attribute) -> Coder:
         """For the column of a released table: its values are the labels, null is the missing one, all else is refused."""
-        return cls(attribute.name, attribute.released_type, _domain(attribute), extra=attribute.other)
+        domain = _domain(attribute)
+        exact = Listed(domain.values) if isinstance(domain, Points) else domain  # points are released as they are
+        return cls(attribute.name, attribute.released_type, exact, extra=attribute.other)
 
     @cached_property
     def reading(self) -> Reading:
@@ -108,6 +118,8 @@ class Coder:
     def _numbering(self) -> Numbering:
         if isinstance(self.domain, Listed) and self.merged:
             return merging(self.domain, self.merged)
+        if self.unrounded and isinstance(self.domain, Points):
+            return places(self.domain)
         return numbering(self.domain, self.extra)
 
     @cached_property
@@ -137,6 +149,8 @@ class Coder:
                 if bins.open != "none":
                     return pl.Int64()
                 ends += [as_number(bins.edges[0]), as_number(bins.edges[-1])]
+            case Points():
+                return pl.Int64()
             case Listed(values):
                 ends += [as_number(value) for value in values]
             case Range(low, high):

@@ -8,7 +8,8 @@ object here: nothing ever looks at them. The number itself is told only where ``
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -41,9 +42,9 @@ class Column(Protocol):
         """What is wrong with the column after the last row, one sentence each."""
 
 
-def columns_of(schema: Schema) -> list[Column]:
-    """The columns of a private table that are read."""
-    return _columns(schema, {"randomise": _private_column, "pass": PassedColumn, "id": IdColumn})
+def columns_of(schema: Schema, *, unrounded: bool = False) -> list[Column]:
+    """The columns of a private table that are read; ``unrounded``: numbers are placed between points, not rounded to them."""
+    return _columns(schema, {"randomise": partial(_private_column, unrounded=unrounded), "pass": PassedColumn, "id": IdColumn})
 
 
 def released_columns_of(schema: Schema) -> list[Column]:
@@ -78,9 +79,13 @@ class CodedColumn:
                 self._faulty += count
                 self._fault, self._fatal = how.fault, self._fatal or how.fatal
             # Where a code is None the complaints refuse the table, so what stands there instead is never seen.
-            marked[absent] = self.attribute.missing_code or 0
-            marked[unlisted | faulty] = self.coder.other_code or 0
-        self._pieces.append(marked.astype(code_dtype(self.attribute.size)))
+            marked[absent] = (self.attribute.missing_code or 0) << self.coder.shift
+            marked[unlisted | faulty] = (self.coder.other_code or 0) << self.coder.shift
+        self._pieces.append(marked.astype(self._dtype))
+
+    @property
+    def _dtype(self) -> np.dtype[np.unsignedinteger[Any]]:
+        return np.dtype(np.uint32) if self.coder.shift else np.dtype(code_dtype(self.attribute.size))
 
     def complaints(self, *, exact: bool) -> list[str]:
         sentences = []
@@ -108,14 +113,14 @@ class CodedColumn:
         """All codes, in the order of the rows; to be called once."""
         pieces, self._pieces = self._pieces, []
         if not pieces:
-            return np.empty(0, code_dtype(self.attribute.size))
+            return np.empty(0, self._dtype)
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
-def _private_column(attribute: Attribute) -> CodedColumn:
+def _private_column(attribute: Attribute, *, unrounded: bool = False) -> CodedColumn:
     return CodedColumn(
         attribute,
-        Coder.of(attribute),
+        Coder.of(attribute, unrounded=unrounded),
         'list it, declare other = "..." for it, name it under missing_values if it means missing, or correct the data.',
     )
 

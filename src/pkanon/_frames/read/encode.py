@@ -67,6 +67,7 @@ def encode(
     text: TextFormat = PLAIN,
     exact_counts: bool = False,
     allow_empty: bool = False,
+    unrounded: bool = False,
     progress: Progress = quiet,
 ) -> Encoded:
     """The codes of a table; refuses every row and column that does not fit the schema.
@@ -74,10 +75,11 @@ def encode(
     ``table`` is a frame of polars, pandas or pyarrow, a duckdb relation, or the path of a CSV or
     Parquet file. The step of ``progress`` is called reading. Errors say that some rows are at fault, with
     ``exact_counts`` how many. A table without rows is refused unless the caller sees to it (``allow_empty``).
+    Numbers of an attribute with points are rounded to the nearest; ``unrounded`` gives their places between points instead.
     """
     declared = [attribute.name for attribute in schema.attributes]
     source = open_source(table, text, exact_counts=exact_counts)
-    encoded = _encoded(source, declared, lambda: columns_of(schema), progress, exact_counts, schema.others)
+    encoded = _encoded(source, declared, lambda: columns_of(schema, unrounded=unrounded), progress, exact_counts, schema.others)
     if not encoded.rows and not allow_empty:
         raise DataError(NO_ROWS)
     return encoded

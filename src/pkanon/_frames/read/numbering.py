@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._schema import INT64, Bins, Domain, Listed, Range, Value
+from ..._schema import INT64, Bins, Domain, Listed, Points, Range, Value
 
 Marked: TypeAlias = NDArray[np.integer[Any]]
 Numbering: TypeAlias = Callable[[NDArray[Any]], Marked]
@@ -35,6 +35,8 @@ _EPOCH = dt.date(1970, 1, 1).toordinal()
 def numbering(domain: Domain, extra: Value | None = None) -> Numbering:
     """The numbering of a domain of numbers, dates or truth values; ``extra`` is one more value, after the last."""
     match domain:
+        case Points() as points:
+            return _nearest(points)
         case Listed(values):
             return _listed(values if extra is None else (*values, extra))
         case Bins() as bins:
@@ -112,6 +114,37 @@ def _binned(bins: Bins) -> Numbering:
     return _tabled(
         lambda array: of_position[np.searchsorted(edges, array, side="right")], int(edges[0]), int(edges[-1])
     )
+
+
+def places(points: Points) -> Numbering:
+    """Numbers to places between points: the code of the point below, and the part of the way to the next one, in one integer."""
+    numbers = np.array(points.values, float)
+    low, high = points.open in ("low", "both"), points.open in ("high", "both")
+    unit = 1 << points.bits
+
+    def placed(array: NDArray[Any]) -> Marked:
+        values = np.asarray(array, float)
+        outside = ~np.isfinite(values)
+        outside |= (values < numbers[0]) & (not low)
+        outside |= (values > numbers[-1]) & (not high)
+        inside = np.clip(np.where(outside, numbers[0], values), numbers[0], numbers[-1])
+        below = np.minimum(np.searchsorted(numbers, inside, side="right"), len(numbers) - 1) - 1
+        way = (inside - numbers[below]) / (numbers[below + 1] - numbers[below])
+        result = (below * unit + np.rint(way * unit).astype(np.int64)).astype(np.int32)
+        result[outside] = UNLISTED
+        return result
+
+    return placed
+
+
+def _nearest(points: Points) -> Numbering:
+    placed, bits = places(points), points.bits
+
+    def nearest(array: NDArray[Any]) -> Marked:
+        found = placed(array)
+        return np.where(found < 0, found, (found + (1 << bits - 1)) >> bits)
+
+    return nearest
 
 
 def _shifted(codes: Numbering, low: int, high: int) -> Numbering:

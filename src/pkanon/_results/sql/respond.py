@@ -23,17 +23,23 @@ from .statement import read
 
 
 def respond(
-    sql: str, schema: Schema, crosstab: Callable[..., Estimate], *, level: float = 0.95, remarks: Sequence[str] = ()
+    sql: str,
+    schema: Schema,
+    crosstab: Callable[..., Estimate],
+    *,
+    weights: str | None = None,
+    level: float = 0.95,
+    remarks: Sequence[str] = (),
 ) -> Answer:
     """The answer to ``sql``; ``crosstab`` makes a reconstructed table of the attributes it is called with.
 
-    ``remarks``: more notes for the reader of the answer.
+    ``weights``: the attribute that ``crosstab`` takes as the weight. ``remarks``: more notes for the reader of the answer.
     """
     normal_quantile(level)  # refuses a level that is none
     query = read(sql, schema)
     _check(query, schema, level)
     # a query without attributes counts everybody: any table has their number
-    names = query.attributes() or (min(schema.randomised, key=lambda attribute: attribute.size).name,)
+    names = query.attributes() or _smallest(schema, weights)
     evaluation = Evaluation(query, crosstab(*names))
     chosen = _chosen(query, evaluation)
     columns: dict[str, Any] = {}
@@ -61,6 +67,13 @@ def respond(
         estimates=tuple(column.name for column in query.columns if not isinstance(column.item, str)),
         level=level,
     )
+
+
+def _smallest(schema: Schema, weights: str | None) -> tuple[str, ...]:
+    able = [attribute for attribute in schema.randomised if attribute.name != weights]
+    if not able:
+        raise InputError(f"'{weights}' is the only attribute of this release; there is nothing that it could weigh.")
+    return (min(able, key=lambda attribute: attribute.size).name,)
 
 
 def _names(name: str, level: float) -> list[str]:

@@ -1,0 +1,34 @@
+"""The numbers by which people count if an attribute is their survey weight, and how far those may be off."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._blocks import Counts
+from ..._errors import InputError
+from ..._schema import Attribute, Bins
+from .numbers import bin_limits, representative
+
+
+def weight_numbers(attribute: Attribute) -> Counts:
+    """The number by which people with each value count; who has none counts nothing."""
+    numbers = np.nan_to_num(representative(attribute))
+    if (numbers < 0).any() or not numbers.any():
+        raise InputError(f"'{attribute.name}' cannot be weights: its values must stand for numbers, zero or more.")
+    return numbers
+
+
+def weight_error(attribute: Attribute, numbers: Counts) -> float | None:
+    """By which share a weighted total may be off, as weights are known by bins only; None: there is no limit."""
+    if attribute.other is not None:
+        return None
+    if not isinstance(attribute.domain, Bins):
+        return 0.0
+    bins = attribute.domain
+    if bins.open != "none":
+        return None
+    lows, highs = bin_limits(bins)
+    highs = highs - 1.0 if attribute.type == "integer" else highs
+    middles = numbers[: len(lows)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.nan_to_num(np.maximum(highs - middles, middles - lows) / middles, nan=0.0).max())
