@@ -78,7 +78,7 @@ def test_described_weights(named):
         assert rows == pytest.approx(
             [np.average(score[inside], weights=weights[inside]), (score * weights)[inside].sum()]
         )
-    with pytest.raises(pk.InputError, match="Weights must be a column that was passed"):
+    with pytest.raises(pk.InputError, match="'value' cannot be weights"):
         named.describe("score", weights="value")
 
 

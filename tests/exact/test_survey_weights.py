@@ -53,9 +53,7 @@ def test_wrong_weights_are_refused_where_they_come_in():
     for name in ("hole", "below", "nought"):
         with pytest.raises(pk.DataError, match=f"Column '{name}' cannot be weights"):
             release.crosstab("sex", weights=name)
-    with pytest.raises(pk.InputError, match="'sex' is randomised"):
-        release.crosstab("sex", weights="sex")
-    with pytest.raises(pk.InputError, match=r"'v' is not in the release\. Passed columns: w, hole"):
+    with pytest.raises(pk.InputError, match="no column 'v' of weights"):
         release.crosstab("sex", weights="v")
 
 

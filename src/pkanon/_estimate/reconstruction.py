@@ -292,8 +292,8 @@ class Reconstruction:
 
     def _marginal(self, names: tuple[str, ...]) -> Self:
         if self.weighing is not None:
-            whole = self.weighing.table.marginal(*names, self.weighing.attribute.name)
-            return self._weighed(Weighing(whole, self.weighing.numbers))
+            larger = self.weighing.table.marginal(*names, self.weighing.attribute.name)
+            return self._weighed(Weighing(larger, self.weighing.numbers))
         channel = Channel(self.channel.blocks, names)
         whole = list(self.channel.sizes)
         released, squares = (_marginal_of(y, whole, list(channel.sizes)) for y in (self.released, self.squares))

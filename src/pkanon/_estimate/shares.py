@@ -111,7 +111,9 @@ def _weighed_covariance(table: Reconstruction, weighing: Weighing, given: Sequen
         for number, place in enumerate(piece):
             cell[number][tuple(place)] = 1.0
             group[number][tuple(place[axis] if axis in kept else slice(None) for axis in range(len(shape)))] = 1.0
-        both, apart = (estimated_variances(table, Listed(table.channel, each))[0] for each in (cell + group, cell - group))
+        both, apart = (
+            estimated_variances(table, Listed(table.channel, each))[0] for each in (cell + group, cell - group)
+        )
         result.append((both - apart) / 4)
     return np.concatenate(result).reshape(shape)
 

@@ -60,22 +60,23 @@ def estimated_variances(table: Reconstruction, functions: Functions) -> tuple[Co
 
 def rounding_variances(table: Reconstruction, functions: Functions) -> Counts | float:
     """An upper limit of the variance that rounding to points adds to each function, estimated."""
-    axes = [axis for axis, attribute in enumerate(table.attributes) if isinstance(attribute.domain, Points)]
-    if not axes:
+    pointed = {
+        axis: len(attribute.domain)
+        for axis, attribute in enumerate(table.attributes)
+        if isinstance(attribute.domain, Points)
+    }
+    if not pointed:
         return 0.0
     people = table.unbiased_squares
     found = []
     for weights in functions.written():
         most = np.zeros(weights.shape)
-        for axis in axes:
-            points = np.moveaxis(weights, axis + 1, -1)[..., : len(table.attributes[axis].domain)]  # type: ignore[arg-type]
-            steps = np.diff(points, axis=-1) ** 2 / 4
-            larger = np.maximum(
-                np.concatenate([steps, steps[..., -1:]], axis=-1), np.concatenate([steps[..., :1], steps], axis=-1)
-            )
-            np.moveaxis(most, axis + 1, -1)[..., : larger.shape[-1]] += larger
+        for axis, points in pointed.items():
+            steps = np.diff(np.moveaxis(weights, axis + 1, -1)[..., :points], axis=-1) ** 2 / 4
+            below, above = np.insert(steps, 0, 0.0, axis=-1), np.insert(steps, points - 1, 0.0, axis=-1)
+            np.moveaxis(most, axis + 1, -1)[..., :points] += np.maximum(below, above)
         found.append((most * people).reshape(len(weights), -1).sum(1))
-    return np.maximum(np.concatenate(found), 0.0)
+    return np.asarray(np.maximum(np.concatenate(found), 0.0))
 
 
 def _carried(table: Reconstruction, functions: Functions) -> tuple[Reconstruction, Functions]:

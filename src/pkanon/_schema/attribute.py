@@ -402,7 +402,9 @@ class Attribute:
         if len(numbers) < 2 or any(not a < b for a, b in itertools.pairwise(numbers)):  # type: ignore[operator]  # numbers
             raise SchemaError(f"{where}: points must be two or more numbers that increase.")
         if len(numbers) > MOST_POINTS:
-            raise SchemaError(f"{where} has {len(numbers):,} points; at most {MOST_POINTS:,} are useful. Declare fewer.")
+            raise SchemaError(
+                f"{where} has {len(numbers):,} points; at most {MOST_POINTS:,} are useful. Declare fewer."
+            )
         domain = Points(numbers, cast(OpenEnd, open))
         return cls(name, type=kind, missing=missing, missing_values=missing_values, domain=domain)
 

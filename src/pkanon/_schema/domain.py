@@ -139,7 +139,7 @@ class Points(Listed):
             return len(numbers) - 1 if self.open in ("high", "both") else None
         below = min(bisect.bisect_right(numbers, number), len(numbers) - 1) - 1
         way = (number - numbers[below]) / (numbers[below + 1] - numbers[below])
-        return below + (round(way * 2**self.bits) >= 2 ** (self.bits - 1))
+        return below + int(round(way * 2**self.bits) >= 2 ** (self.bits - 1))
 
 
 @dataclass(frozen=True)

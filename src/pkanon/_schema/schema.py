@@ -145,7 +145,9 @@ class Schema:
             if self.attribute(name).role != "randomise":
                 raise SchemaError(f"The bundle names '{name}', whose role is not 'randomise'.")
             if isinstance(self.attribute(name).domain, Points):
-                raise SchemaError(f"The bundle names '{name}', whose numbers are rounded at random; leave it out, or give it bins.")
+                raise SchemaError(
+                    f"The bundle names '{name}', whose numbers are rounded at random; leave it out, or give it bins."
+                )
             if bundled.count(name) > 1:
                 raise SchemaError(f"The attribute '{name}' is in two bundles; merge them.")
         _ = self.units  # a schema whose bundles cannot be used is refused here, not later

@@ -7,12 +7,12 @@ import numpy as np
 from ..._blocks import Counts
 from ..._errors import InputError
 from ..._schema import Attribute, Bins
-from .numbers import bin_limits, representative
+from .numbers import bin_limits, is_numeric, representative
 
 
 def weight_numbers(attribute: Attribute) -> Counts:
     """The number by which people with each value count; who has none counts nothing."""
-    numbers = np.nan_to_num(representative(attribute))
+    numbers = np.nan_to_num(representative(attribute)) if is_numeric(attribute) else np.zeros(1)
     if (numbers < 0).any() or not numbers.any():
         raise InputError(f"'{attribute.name}' cannot be weights: its values must stand for numbers, zero or more.")
     return numbers

@@ -44,7 +44,9 @@ class Column(Protocol):
 
 def columns_of(schema: Schema, *, unrounded: bool = False) -> list[Column]:
     """The columns of a private table that are read; ``unrounded``: numbers are placed between points, not rounded to them."""
-    return _columns(schema, {"randomise": partial(_private_column, unrounded=unrounded), "pass": PassedColumn, "id": IdColumn})
+    return _columns(
+        schema, {"randomise": partial(_private_column, unrounded=unrounded), "pass": PassedColumn, "id": IdColumn}
+    )
 
 
 def released_columns_of(schema: Schema) -> list[Column]:

@@ -79,7 +79,9 @@ def encode(
     """
     declared = [attribute.name for attribute in schema.attributes]
     source = open_source(table, text, exact_counts=exact_counts)
-    encoded = _encoded(source, declared, lambda: columns_of(schema, unrounded=unrounded), progress, exact_counts, schema.others)
+    encoded = _encoded(
+        source, declared, lambda: columns_of(schema, unrounded=unrounded), progress, exact_counts, schema.others
+    )
     if not encoded.rows and not allow_empty:
         raise DataError(NO_ROWS)
     return encoded

@@ -142,7 +142,8 @@ def _nearest(points: Points) -> Numbering:
 
     def nearest(array: NDArray[Any]) -> Marked:
         found = placed(array)
-        return np.where(found < 0, found, (found + (1 << bits - 1)) >> bits)
+        codes: Marked = np.where(found < 0, found, (found + (1 << bits - 1)) >> bits)
+        return codes
 
     return nearest
 
