@@ -21,6 +21,7 @@ NAVIGATION = {
         "custodian/schema",
         "custodian/plan",
         "custodian/release",
+        "custodian/weights",
         "custodian/verify",
         "custodian/report",
         "custodian/guarantee",

@@ -130,7 +130,7 @@ def places(points: Points) -> Numbering:
         inside = np.clip(np.where(outside, numbers[0], values), numbers[0], numbers[-1])
         below = np.minimum(np.searchsorted(numbers, inside, side="right"), len(numbers) - 1) - 1
         way = (inside - numbers[below]) / (numbers[below + 1] - numbers[below])
-        result = (below * unit + np.rint(way * unit).astype(np.int64)).astype(np.int32)
+        result: Marked = (below * unit + np.rint(way * unit).astype(np.int64)).astype(np.int32)
         result[outside] = UNLISTED
         return result
 
