@@ -28,8 +28,9 @@ EDGES = [0, 50, 100, 200, 400, 801]
 
 
 def census(folder: Path) -> pl.DataFrame:
-    file = folder / "uscensus1990_raw_sample50k.csv.bz2"
-    raw = pl.read_csv(io.BytesIO(bz2.open(file).read()), infer_schema_length=None)
+    """Persons of the 1990 census sample, whose weights go up to 640."""
+    packed = (folder / "uscensus1990_raw_sample50k.csv.bz2").read_bytes()
+    raw = pl.read_csv(io.BytesIO(bz2.decompress(packed)), infer_schema_length=None)
     return raw.select(
         sex=pl.col("SEX").cast(pl.String),
         age=(pl.col("AGE") // 20).clip(0, 4).cast(pl.String),
@@ -40,6 +41,7 @@ def census(folder: Path) -> pl.DataFrame:
 
 
 def acs(folder: Path) -> pl.DataFrame:
+    """Persons of NIST's excerpt of the American Community Survey; its few larger weights are cut to 800."""
     raw = pl.read_csv(folder / "nist_acs2019_national.csv.gz", infer_schema_length=None, null_values="N")
     return raw.select(
         sex=pl.col("SEX").cast(pl.String),
@@ -73,6 +75,7 @@ def measured(people: pl.DataFrame, weight: pk.Attribute, k: int) -> tuple[float,
 
 
 def main() -> None:
+    """Measure both surveys."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--write", action="store_true")
