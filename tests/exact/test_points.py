@@ -141,7 +141,10 @@ def test_plans_and_schemas_keep_points(tmp_path):
     plan.save(tmp_path / "plan.json")
     assert pk.read_plan(tmp_path / "plan.json").schema.attribute("w") == attribute
     (tmp_path / "s.toml").write_text('[attributes.w]\npoints = [100, 200, 400]\nopen = "high"\nmissing = "value"\n')
-    assert pk.read_schema(tmp_path / "s.toml").attribute("w") == attribute
+    read = pk.read_schema(tmp_path / "s.toml")
+    assert read.attribute("w") == attribute
+    (tmp_path / "again.toml").write_text(read.to_toml())
+    assert pk.read_schema(tmp_path / "again.toml") == read
     frame = pl.DataFrame({"sex": ["F", "M"] * 25, "w": [150, 390, 90_000, None, 100] * 10})
     made = pk.release(frame, plan, randomness=pk.Seeded(2))
     assert set(made.table["w"].unique().to_list()) <= {100, 200, 400, None}

@@ -43,7 +43,7 @@ from typing import Any
 from .._errors import InputError, SchemaError, did_you_mean
 from .attribute import Attribute
 from .codes import code_list
-from .domain import Bins, Listed, Range, equal_width, value_to_text
+from .domain import Bins, Listed, Points, Range, equal_width, value_to_text
 from .hierarchy import named_hierarchy
 from .schema import Bundle, Schema
 
@@ -230,6 +230,10 @@ def _table(attribute: Attribute, folder: str | Path | None) -> dict[str, Any]:
     match attribute.domain:
         case Listed() if reference:
             pass
+        case Points(points, open):
+            table["points"] = list(points)
+            if open != "none":
+                table["open"] = open
         case Listed(values):
             table["values"] = list(values)
         case Range(low, high):
