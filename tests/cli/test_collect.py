@@ -79,7 +79,7 @@ def test_an_answer(desk, tmp_path, monkeypatch):
     true = ("--set", "smokes=yes", "--set", "packs=3", "--set", "age=34")
     with served(survey) as place:
         out = desk("answer", place.url, *true, "--store", "answer.json")
-        assert out.startswith("Acknowledged.")
+        assert out == f"Acknowledged. This was sent, after it was randomised:\n  {place.answers[-1].decode()}\n"
         assert stat.S_IMODE((tmp_path / "answer.json").stat().st_mode) == 0o600
         assert "given once" in desk("answer", place.url, *true, "--store", "answer.json", code=2)
         data = json.loads(desk("answer", place.url, *true, "--json"))
@@ -87,6 +87,35 @@ def test_an_answer(desk, tmp_path, monkeypatch):
         (tmp_path / "true.json").write_text('{"smokes": null, "packs": 2, "age": 20}')
         desk("answer", place.url, "--values", "true.json")
         assert len(place.answers) == 3
+
+
+def test_after_a_failure_the_same_command_without_answers_sends_the_same_bytes(desk, monkeypatch):
+    desk(*MAKE)
+    true = ("--set", "smokes=yes", "--set", "packs=3", "--set", "age=34")
+    with served(pk.collect.Survey.read("survey")) as place:
+        place.answer = lambda body: (503, {})
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                pk.collect.Client.answer, "__kwdefaults__", {**pk.collect.Client.answer.__kwdefaults__, "patience": 0}
+            )
+            assert "same bytes can be sent again" in desk("answer", place.url, *true, "--store", "a.json", code=3)
+        place.answer = lambda body: (200, {"stored": True})
+        assert "send that one first" in desk("answer", place.url, *true, "--store", "a.json", code=2)
+        assert place.answers[0].decode() in desk("answer", place.url, "--store", "a.json")
+        assert len(place.answers) == 2
+        assert "given once" in desk("answer", place.url, "--store", "a.json", code=2)
+        assert "no draw that waits" in desk("answer", place.url, "--store", "new.json", code=2)
+
+
+@pytest.mark.parametrize("state", ["paused", "closed"])
+def test_a_survey_that_takes_no_answers_gets_none(desk, tmp_path, state):
+    desk(*MAKE, "--invitations")
+    true = ("--set", "smokes=yes", "--set", "packs=3", "--set", "age=34", "--store", "a.json")
+    with served(pk.collect.Survey.read("survey")) as place:
+        place.files["status"] = json.dumps({"state": state}).encode()
+        assert f"is {state}: nothing was drawn" in desk("answer", place.url, *true, "--invitation", "x" * 22, code=2)
+        assert place.answers == place.claims == []
+        assert not (tmp_path / "a.json").exists()
 
 
 def test_practice_is_never_sent(desk, tmp_path):
@@ -97,6 +126,8 @@ def test_practice_is_never_sent(desk, tmp_path):
         first = json.loads(desk("answer", place.url, *true, "--json"))
         (tmp_path / "words.json").write_text(json.dumps(first["words"]))
         assert json.loads(desk("answer", place.url, *true, "--words", "words.json", "--json")) == first
+        (tmp_path / "draw.json").write_text(json.dumps(first))  # all that --json printed
+        assert json.loads(desk("answer", place.url, *true, "--words", "draw.json", "--json")) == first
         for wrong in (("--store", "s.json"), ("--invitation", "x")):
             assert "never sent" in desk("answer", place.url, *true, *wrong, code=2)
         assert place.answers == []

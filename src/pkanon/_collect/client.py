@@ -2,7 +2,8 @@
 
 True answers stay in this process. They are turned into codes, drawn over, and forgotten; no error, file or request holds
 one. A draw is made once: with a store it is written to a file before it is first sent, and whatever happens then, the same
-bytes are sent again. A second draw of the same person would have been chosen, and what is chosen is not random.
+bytes are sent again. A second draw of the same person would have been chosen, and what is chosen is not random. A survey that
+is paused or closed is asked first, so that nothing is drawn in vain; one that cannot be asked is drawn for all the same.
 
 The store is a small file that only its owner reads:
 
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _files
-from .._errors import EnvironmentFailure, InputError, RefusedError, did_you_mean
+from .._errors import EnvironmentFailure, InputError, PkanonError, RefusedError, did_you_mean
 from .._plan import Plan
 from .._schema import Attribute, Range, value_to_text
 from . import tokens
@@ -121,6 +122,11 @@ class Client:
         self._survey = survey
         self._pending: bytes | None = None
 
+    def __repr__(self) -> str:
+        who = "open to everybody" if self.survey.public_key is None else "for invited people"
+        waits = "" if self._pending is None else ", with a draw that waits to be acknowledged"
+        return f"<Client of survey {self.survey.digest[:12]} at {self._url}, {who}{waits}>"
+
     @property
     def survey(self) -> Survey:
         """The survey."""
@@ -192,27 +198,69 @@ class Client:
         """Randomise an answer here and send it until it is acknowledged; the bytes that were sent.
 
         ``values`` maps every question to a value of the schema, or to that value in writing; None is no answer, where that
-        is allowed. A survey with invitations needs a ``token``, or a ``store`` that holds one. If the store, or this
-        client, holds a draw that was not acknowledged, that one is sent and ``values`` are not looked at. Refused: a second
-        answer with the same store. ``patience`` is how many seconds to try.
+        is allowed. A survey with invitations needs a ``token``, or a ``store`` that holds one. Refused: a second answer
+        with the same store, a survey that is paused or closed, and anything new while the store, or without one this
+        client, holds a draw that was not acknowledged; send that with :meth:`resend`. ``patience`` is how many seconds to try.
         """
         kept = self._read(store)
-        if kept.get("state") == "done":
-            raise RefusedError(f"{store} says that this survey was answered already; an answer is given once.")
-        body = kept["body"].encode() if kept.get("state") == "drawn" else self._pending
+        self._refuse_done(kept, store)
+        if self._waiting(kept, store) is not None:
+            raise RefusedError(
+                "An answer was drawn before and is not acknowledged yet; send that one first (resend, or the same command "
+                "without answers)."
+            )
+        if kept.get("state") == "claimed":
+            token = token or _token(kept)
+        ticket = self._ticket(token)
+        codes = codes_of(self.plan, values)
+        self.check_open()
+        body = _body({"survey": self.survey.digest, **ticket, "record": draw(self.plan, codes)})
+        self._write(store, {"state": "drawn", "body": body.decode()})
+        return self._send(body, store, patience)
+
+    def resend(self, *, store: str | Path | None = None, patience: float = PATIENCE) -> bytes:
+        """Send the draw that waits in ``store``, or without one in this client, until it is acknowledged; the bytes that were sent.
+
+        They are the same bytes as before: nothing is drawn again, so no answers are needed.
+        """
+        kept = self._read(store)
+        self._refuse_done(kept, store)
+        body = self._waiting(kept, store)
         if body is None:
-            if kept.get("state") == "claimed":
-                token = token or _token(kept)
-            ticket = self._ticket(token)
-            record = draw(self.plan, codes_of(self.plan, values))
-            body = _body({"survey": self.survey.digest, **ticket, "record": record})
-            self._write(store, {"state": "drawn", "body": body.decode()})
+            raise InputError("There is no draw that waits to be acknowledged; give the answers.")
+        return self._send(body, store, patience)
+
+    def check_open(self) -> None:
+        """Refuse a survey that says it takes no answers now. One that cannot be asked is taken to be open."""
+        try:
+            status = _files.parse_json(get(f"{self._url}/status").decode())
+        except (PkanonError, ValueError):
+            return
+        state = status.get("state") if isinstance(status, dict) else None
+        if state == "paused":
+            raise RefusedError("The survey is paused: nothing was drawn or sent; try again later.")
+        if state in ("closed", "released"):
+            raise RefusedError("The survey is closed: nothing was drawn or sent, and no more answers are taken.")
+
+    def _send(self, body: bytes, store: str | Path | None, patience: float) -> bytes:
+        if store is None:
             self._pending = body
         reply = post_until_answered(f"{self._url}/answers", body, patience=patience)
         _answer(reply, "The answer was not acknowledged")
-        self._pending = None
+        if store is None:
+            self._pending = None
         self._write(store, {"state": "done"})
         return body
+
+    def _waiting(self, kept: Mapping[str, Any], store: str | Path | None) -> bytes | None:
+        """The draw that was not acknowledged, if there is one: that of the store, or without one that of this client."""
+        if store is None:
+            return self._pending
+        return kept["body"].encode() if kept.get("state") == "drawn" else None
+
+    def _refuse_done(self, kept: Mapping[str, Any], store: str | Path | None) -> None:
+        if kept.get("state") == "done":
+            raise RefusedError(f"{store} says that this survey was answered already; an answer is given once.")
 
     def _ticket(self, token: Token | None) -> dict[str, str]:
         """What makes an answer count once: a key of its own, or a token."""
@@ -292,7 +340,7 @@ def _body(data: Mapping[str, Any]) -> bytes:
 def _answer(reply: Reply | None, failed: str) -> dict[str, Any]:
     """The JSON of a reply that says yes; what it refuses is an error with its words."""
     if reply is None:
-        raise EnvironmentFailure(f"{failed}: the survey did not answer in time; the same bytes can be sent again.")
+        raise EnvironmentFailure(f"{failed}: the survey did not take it in time; the same bytes can be sent again.")
     try:
         data = _files.parse_json(reply.content.decode())
     except ValueError:

@@ -75,12 +75,16 @@ def test_the_same_bytes_until_they_are_acknowledged(place, tmp_path, quick):
 def test_another_process_sends_the_same_draw(place, survey, tmp_path, quick):
     store = tmp_path / "answer.json"
     place.answer = lambda body: (503, {})
-    for _ in range(3):
-        with pytest.raises(pk.EnvironmentFailure, match="not acknowledged"):
-            pk.collect.Client(place.url).answer(TRUE, store=store, patience=0)
+    with pytest.raises(pk.EnvironmentFailure, match="not acknowledged"):
+        pk.collect.Client(place.url).answer(TRUE, store=store, patience=0)
+    with pytest.raises(pk.EnvironmentFailure, match="not acknowledged"):
+        pk.collect.Client(place.url).resend(store=store, patience=0)
     place.answer = lambda body: (200, {"stored": True})
-    pk.collect.Client(place.url).answer({"smokes": "no", "packs": 0, "age": 20}, store=store)  # not looked at
-    assert len(place.answers) == 4
+    with pytest.raises(pk.RefusedError, match="send that one first"):  # new answers are neither sent nor ignored
+        pk.collect.Client(place.url).answer({"smokes": "no", "packs": 0, "age": 20}, store=store)
+    assert len(place.answers) == 2
+    assert pk.collect.Client(place.url).resend(store=store) == place.answers[0]
+    assert len(place.answers) == 3
     assert len(set(place.answers)) == 1
     assert set(json.loads(store.read_text())) == {"survey", "state"}
 
@@ -90,11 +94,51 @@ def test_without_a_store_the_client_keeps_the_draw(place, quick):
     place.answer = lambda body: None
     with pytest.raises(pk.EnvironmentFailure):
         client.answer(TRUE, patience=0)
+    assert "a draw that waits" in repr(client)
     place.answer = lambda body: (200, {"stored": True})
-    client.answer(TRUE)
+    with pytest.raises(pk.RefusedError, match="send that one first"):
+        client.answer(TRUE)
+    client.resend()
     assert len(set(place.answers)) == 1
+    with pytest.raises(pk.InputError, match="no draw that waits"):
+        client.resend()
     client.answer(TRUE)  # another person at the same device
     assert len(set(place.answers)) == 2
+
+
+def test_people_with_stores_of_their_own_do_not_wait_for_each_other(place, tmp_path, quick):
+    client = pk.collect.Client(place.url)
+    place.answer = lambda body: None
+    with pytest.raises(pk.EnvironmentFailure):
+        client.answer(TRUE, store=tmp_path / "first.json", patience=0)
+    place.answer = lambda body: (200, {"stored": True})
+    second = client.answer(TRUE, store=tmp_path / "second.json")
+    assert second != place.answers[0]
+    assert client.resend(store=tmp_path / "first.json") == place.answers[0]
+
+
+@pytest.mark.parametrize("state", ["paused", "closed", "released"])
+def test_nothing_is_drawn_for_a_survey_that_takes_no_answers(place, tmp_path, monkeypatch, state):
+    place.files["status"] = json.dumps({"state": state}).encode()
+    monkeypatch.setattr(module, "draw", lambda *a: pytest.fail("drawn"))
+    with pytest.raises(pk.RefusedError, match="nothing was drawn or sent"):
+        pk.collect.Client(place.url).answer(TRUE, store=tmp_path / "answer.json")
+    assert place.answers == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("status", [b"{}", b"[]", b"no JSON", b'{"state": "failed"}'])
+def test_a_survey_that_does_not_say_how_it_stands_is_drawn_for(place, status):
+    place.files["status"] = status
+    pk.collect.Client(place.url).answer(TRUE)
+    assert len(place.answers) == 1
+
+
+def test_a_client_says_what_it_is_and_no_answer(place, survey, monkeypatch):
+    client = pk.collect.Client(place.url + "/#code", survey)
+    assert repr(client) == f"<Client of survey {survey.digest[:12]} at {place.url}, open to everybody>"
+    invited = small_survey(invitation_key=tokens.PrivateKey.generate().public)
+    assert "for invited people" in str(pk.collect.Client(place.url, invited))
 
 
 def test_what_is_refused_is_not_sent_again(place, tmp_path):

@@ -25,7 +25,9 @@ from ..progress import progress_bar
 @click.option("--redeem", is_flag=True, help="Redeem the invitation now and answer later, with the same --store.")
 @click.option("--store", type=click.Path(), metavar="FILE", help="Keep the draw here until it is acknowledged.")
 @click.option("--practice", is_flag=True, help="A draw that is never sent; its words are shown.")
-@click.option("--words", type=click.Path(), metavar="FILE", help="With --practice: the words of an earlier draw, JSON.")
+@click.option(
+    "--words", type=click.Path(), metavar="FILE", help="With --practice: an earlier draw, as --json showed it."
+)
 @json_option
 def command(
     url: str,
@@ -41,11 +43,13 @@ def command(
     """Randomise an answer to the survey at URL on this machine, and send it until it is acknowledged.
 
     True answers do not leave this machine, and no file holds them; but what is typed with --set may stay in the history of
-    the shell, so prefer --values - for your own. With --store the draw is kept until it is acknowledged, so that the same
-    bytes are sent again after a failure, and a second answer is refused.
+    the shell, so prefer --values - for your own. With --store the draw is kept until it is acknowledged, and a second answer
+    is refused. After a failure the same command without answers sends the same bytes again. The bytes are shown when
+    they are acknowledged, not before.
 
     \b
     Examples: pkanon collect answer https://survey.example.org --set smokes=yes --set age=34 --store answer.json
+              pkanon collect answer https://survey.example.org --store answer.json
               pkanon collect answer https://survey.example.org --set smokes=yes --set age=34 --practice
     """
     if practice and (invitation is not None or store is not None):
@@ -57,7 +61,8 @@ def command(
     if redeem:
         _redeem(url, invitation, store, bool(given or values), as_json)
         return
-    answers = _answers(given, values)
+    again = store is not None and not practice and invitation is None and not given and values is None
+    answers = {} if again else _answers(given, values)
     with progress_bar() as progress:
         progress("reading", 0)
         client = pk.collect.Client(url)
@@ -66,14 +71,16 @@ def command(
         else:
             progress("sending", 0)
             if invitation is not None:
+                client.check_open()  # an invitation is not used for an answer that nobody takes
                 client.claim(invitation, store=store)
-            sent = client.answer(answers, store=store)
+            sent = client.resend(store=store) if again else client.answer(answers, store=store)
     if practice:
         _show(draw, as_json)
     elif as_json:
         print_json({"acknowledged": True, "sent": json.loads(sent)})
     else:
-        say("Acknowledged. What was sent is randomised; --json shows it.")
+        say("Acknowledged. This was sent, after it was randomised:")
+        say(f"  {sent.decode()}")
 
 
 def _redeem(url: str, invitation: str | None, store: str | None, answered: bool, as_json: bool) -> None:
@@ -124,7 +131,10 @@ def _answers(given: tuple[str, ...], values: str | None) -> dict[str, Any]:
 
 
 def _words(path: str) -> Any:
-    return private.listed_words(_json(path))
+    """The words in a file: by themselves, or in what --practice --json printed."""
+    data = _json(path)
+    words = data.get("words")
+    return private.listed_words(words if isinstance(words, dict) else data)
 
 
 def _json(path: str) -> dict[str, Any]:
