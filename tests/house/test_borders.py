@@ -73,7 +73,7 @@ ANNEXES = {"_results.charts"}  # needs altair, which is optional
 THIRD_PARTIES = {
     "_schema": {"numpy", "tomli_w"},
     "_blocks": {"numpy"},
-    "_plan": {"numpy"},
+    "_plan": {"numpy", "polars"},
     "_design": {"numpy", "scipy", "clarabel"},
     "_sample": {"numpy", "cryptography"},
     "_estimate": {"numpy", "scipy"},

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -28,9 +28,9 @@ from .asked import Asked
 from .breach import Breach, breach
 from .explain import explain, steps
 from .numbers import Number
-from .predict import Prediction, predict
+from .predict import Prediction, Predictor
 from .promises import promises, void_reasons
-from .readable import Readability, readable
+from .readable import Readability, readable, served
 
 if TYPE_CHECKING:
     from .central import Central
@@ -228,15 +228,53 @@ class Plan:
         >>> prediction.cells, round(prediction.standard_error, 3)
         (10, 0.013)
         """
-        return predict(self.blocks, self.records, attributes)
+        return self._predictor.predict(self.records, attributes)
 
-    def readable(self, records: int | None = None) -> Readability:
+    @cached_property
+    def _predictor(self) -> Predictor:
+        return Predictor(self.blocks)
+
+    def readable(
+        self, tables: Iterable[Sequence[str] | str] | None = None, *, records: int | None = None
+    ) -> Readability:
         """How every table of one and two attributes will read, before any data exist.
 
-        Errors are for the planned number of records, or for ``records`` released rows.
+        Parameters
+        ----------
+        tables
+            More tables to look at, of any number of attributes: ``[("sex", "age", "job")]``.
+        records
+            Errors are for the planned number of records, or for this many released rows.
+
+        Examples
+        --------
+        >>> import pkanon as pk
+        >>> names = ("sex", "job", "smokes")
+        >>> schema = pk.Schema([pk.Attribute(name, ["a", "b"]) for name in names])
+        >>> readable = pk.plan(schema, records=5_000, k=20, workload=3).readable([names])
+        >>> readable.of("job", "sex", "smokes").level
+        'fair'
         """
         rows = self.records if records is None else records
-        return readable(self.blocks, rows, [attribute.name for attribute in self.schema.randomised])
+        names = [attribute.name for attribute in self.schema.randomised]
+        return readable(self._predictor, rows, names, tables or ())
+
+    def served(self, *, records: int | None = None) -> Readability:
+        """How the tables of the workload will read: those that an optimal design serves, else of one and two attributes.
+
+        Errors are for the planned number of records, or for ``records`` released rows.
+
+        Examples
+        --------
+        >>> import pkanon as pk
+        >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("rooms", 1, 5)])
+        >>> plan = pk.plan(schema, records=5_000, k=20, workload=[("sex", "rooms")])
+        >>> [table.name for table in plan.served().tables]
+        ['sex x rooms']
+        """
+        rows = self.records if records is None else records
+        names = [attribute.name for attribute in self.schema.randomised]
+        return served(self._predictor, rows, names, self.asked.workload)
 
     def central(self, delta: float | None = None) -> Central:
         """(epsilon, delta) of the shuffled release as a whole, from above, with a bound from below (docs/why/theory.md 9).

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from .._blocks import Block
 from .._errors import InputError, did_you_mean
+
+_LARGEST = 1e300
+"""More cells than floats can hold: no such table is ever made."""
 
 
 @dataclass(frozen=True)
@@ -51,37 +55,71 @@ class Prediction:
     exact: bool
 
 
-def predict(blocks: Sequence[Block], records: int, attributes: Sequence[str]) -> Prediction:
-    """The prediction for the table of ``attributes``."""
-    known = [name for block in blocks for name in block.attributes]
-    if not attributes:
-        raise InputError("A prediction needs at least one attribute.")
-    for name in attributes:
-        if name not in known:
-            raise InputError(f"The plan does not randomise an attribute '{name}'. {did_you_mean(name, known)}")
-    if len(set(attributes)) != len(attributes):
-        raise InputError("A table names each attribute once.")
-    factor, cells, exact = 1.0, 1, True
-    for block in blocks:
-        inside = [name for name in block.attributes if name in attributes]
-        if not inside:
-            continue
+@dataclass(frozen=True)
+class Predictor:
+    """Predictions for tables of some blocks; what a block adds to several tables is computed once."""
+
+    blocks: tuple[Block, ...]
+    _parts: dict[tuple[int, tuple[str, ...]], _Part] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The number of the block of each attribute, attributes in the order of the blocks."""
+        return {name: number for number, block in enumerate(self.blocks) for name in block.attributes}
+
+    def predict(self, records: int, attributes: Sequence[str]) -> Prediction:
+        """The prediction for the table of ``attributes`` of ``records`` rows."""
+        if not attributes:
+            raise InputError("A prediction needs at least one attribute.")
+        for name in attributes:
+            if name not in self._places:
+                known = list(self._places)
+                raise InputError(f"The plan does not randomise an attribute '{name}'. {did_you_mean(name, known)}")
+        if len(set(attributes)) != len(attributes):
+            raise InputError("A table names each attribute once.")
+        factor, cells, exact = 1.0, 1, True
+        for number in sorted({self._places[name] for name in attributes}):
+            part = self._part(number, attributes)
+            factor *= part.factor
+            cells *= part.cells
+            exact = exact and part.exact
+        size = float(cells) if cells < _LARGEST else math.inf
+        total = records * (factor - 1)
+        rmse = math.sqrt(total / size) if total < math.inf or size < math.inf else math.inf
+        return Prediction(
+            attributes=tuple(attributes),
+            cells=cells,
+            l1=math.sqrt(2 * size * (factor - 1) / (math.pi * records)) if factor > 1 else 0.0,
+            rmse=rmse,
+            standard_error=rmse / records,
+            exact=exact,
+        )
+
+    def _part(self, number: int, attributes: Sequence[str]) -> _Part:
+        block = self.blocks[number]
+        inside = tuple(name for name in block.attributes if name in attributes)
+        part = self._parts.get((number, inside))
+        if part is None:
+            part = self._parts[number, inside] = _Part.of(block, inside)
+        return part
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What one block adds to a table."""
+
+    factor: float
+    cells: int
+    exact: bool
+
+    @classmethod
+    def of(cls, block: Block, inside: Sequence[str]) -> _Part:
+        cells = 1
         for unit in block.units:
-            own = [name for name in unit.attributes if name in attributes]
+            own = [name for name in unit.attributes if name in inside]
             cells *= (
                 int((unit.shares(own) > 0).sum())
                 if own and unit.forbid
                 else math.prod(unit.sizes[unit.attributes.index(name)] for name in own)
             )
-        factor *= block.error_factor(inside)
-        exact = exact and block.error_is_exact(inside)
-    total = records * (factor - 1)
-    rmse = math.sqrt(total / cells)
-    return Prediction(
-        attributes=tuple(attributes),
-        cells=cells,
-        l1=math.sqrt(2 * cells * (factor - 1) / (math.pi * records)),
-        rmse=rmse,
-        standard_error=rmse / records,
-        exact=exact,
-    )
+        return cls(block.error_factor(inside), cells, block.error_is_exact(inside))

@@ -51,7 +51,7 @@ def _row(design: str, found: Plan | str, subject: Subject) -> list[str]:
     own = "*" if design == subject.plan.asked.design else ""
     if isinstance(found, str):
         return [together(design + own, element("br"), element("span", found, cls="small")), *[""] * (4 + len(LEVELS))]
-    readable = found.readable(max(subject.release.rows, 1))
+    readable = found.readable(records=max(subject.release.rows, 1))
     means = []
     for size in (1, 2):
         errors = [one.l1 for one in readable.tables if len(one.attributes) == size]

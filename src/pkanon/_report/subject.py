@@ -44,7 +44,7 @@ class Subject:
     @cached_property
     def readable(self) -> Readability:
         """How tables of the rows released read."""
-        return self.plan.readable(max(self.release.rows, 1))
+        return self.plan.readable(records=max(self.release.rows, 1))
 
     @cached_property
     def as_given(self) -> str:

@@ -52,7 +52,7 @@ def test_counts_best_and_worst():
 
 def test_more_rows_read_better():
     plan = pk.plan(SCHEMA, records=5_000, k=20)
-    for few, many in zip(plan.readable(1_000).tables, plan.readable(100_000).tables):
+    for few, many in zip(plan.readable(records=1_000).tables, plan.readable(records=100_000).tables):
         assert many.l1 == pytest.approx(few.l1 / 10)
     assert plan.readable().records == 5_000
 

@@ -78,6 +78,14 @@ class Blanket:
         ratio = math.prod((part.ratio for part in parts), start=Fraction(1))
         return cls(float(gamma), float(ratio), tuple(parts))
 
+    @classmethod
+    def corners(cls, blocks: Sequence[Block]) -> Blanket:
+        """The same with one law for all blocks together, which is never better: the corners of [1, R]^2."""
+        parts = [_part(block) for block in blocks]
+        gamma = math.prod((part.gamma for part in parts), start=Fraction(1))
+        ratio = math.prod((part.ratio for part in parts), start=Fraction(1))
+        return cls(float(gamma), float(ratio), (_Part(gamma, ratio, None, 1, 3),))
+
     @property
     def pairs(self) -> int:
         """How many laws there are."""

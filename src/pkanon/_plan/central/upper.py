@@ -27,7 +27,7 @@ from .lower import central_lower as _lower
 from .pairs import Blanket, Law, Vector
 from .positive import positive_part
 
-__all__ = ["LARGEST_UNITS", "central_delta", "central_epsilon", "central_lower", "default_delta"]
+__all__ = ["LARGEST_UNITS", "central_bound", "central_delta", "central_epsilon", "central_lower", "default_delta"]
 
 LARGEST_UNITS = 12
 _EXACT = 1000
@@ -49,12 +49,28 @@ def default_delta(records: int) -> float:
 def central_epsilon(blocks: Sequence[Block], records: int, delta: float) -> float:
     """The smallest eps for which (eps, delta) is proved here, rounded up; never above the local eps, which may be infinite."""
     _check(blocks, records)
-    if not 0 < delta < 1:
-        raise TargetError(f"delta = {delta}: it must lie between 0 and 1, both excluded.")
+    _check_delta(delta)
     local = log_above(total_epsilon_ratio(blocks))
     if not _NEGLIGIBLE < local < _HOPELESS:
         return local
-    blanket = Blanket.of(blocks)
+    return _smallest(Blanket.of(blocks), records, delta, local)
+
+
+def central_bound(blocks: Sequence[Block], records: int, delta: float) -> float:
+    """An eps for which (eps, delta) is proved at once for any number of units: often a tenth above :func:`central_epsilon`.
+
+    All blocks together are one law, that of the corners (pairs.py), which dominates every pair.
+    """
+    _check_records(records)
+    _check_delta(delta)
+    local = log_above(total_epsilon_ratio(blocks))
+    if not _NEGLIGIBLE < local < _HOPELESS:
+        return local
+    return _smallest(Blanket.corners(blocks), records, delta, local)
+
+
+def _smallest(blanket: Blanket, records: int, delta: float, local: float) -> float:
+    """The smallest eps for which every pair of the blanket is within ``delta``."""
     # delta of each pair falls as eps grows: a pair that is met at some eps stays met at every larger one.
     epsilon = 0.0
     watch = _Watch(blanket, records, epsilon)
@@ -91,8 +107,7 @@ def central_lower(blocks: Sequence[Block], records: int, delta: float) -> float:
     0 where nothing better is cheap: from 9 units on, or with large matrices.
     """
     _check(blocks, records)
-    if not 0 < delta < 1:
-        raise TargetError(f"delta = {delta}: it must lie between 0 and 1, both excluded.")
+    _check_delta(delta)
     return min(_lower(blocks, records, delta), log_above(total_epsilon_ratio(blocks)))
 
 
@@ -103,6 +118,11 @@ def _check(blocks: Sequence[Block], records: int) -> None:
         raise TargetError(
             f"The plan has {units} units; a central epsilon is computed for 1 to {LARGEST_UNITS}. Bundle some attributes."
         )
+
+
+def _check_delta(delta: float) -> None:
+    if not 0 < delta < 1:
+        raise TargetError(f"delta = {delta}: it must lie between 0 and 1, both excluded.")
 
 
 def _check_records(records: int) -> None:
