@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from ._estimate import Quantile as Quantile
     from ._estimate import Quantity as Quantity
     from ._frames import Draft as Draft
+    from ._frames import TableFile as TableFile
     from ._frames import TextFormat as TextFormat
     from ._frames import draft_schema as draft_schema
     from ._plan import Breach as Breach
@@ -147,6 +148,7 @@ _HOMES = {
     "Seeded": "_sample",
     "System": "_sample",
     "TargetError": "_errors",
+    "TableFile": "_frames",
     "TextFormat": "_frames",
     "Tradeoff": "_results",
     "TransitionMatrix": "_blocks",

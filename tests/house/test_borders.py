@@ -77,7 +77,10 @@ THIRD_PARTIES = {
     "_design": {"numpy", "scipy", "clarabel"},
     "_sample": {"numpy", "cryptography"},
     "_estimate": {"numpy", "scipy"},
-    "_frames": {"numpy", "polars", "pandas", "duckdb"},
+    "_frames": {
+        *("numpy", "polars", "pandas", "duckdb", "psycopg"),
+        *("pyreadstat", "fastexcel", "xlsxwriter"),
+    },
     "_results": {"numpy", "polars", "pandas", "pyarrow", "xarray", "altair", "vl_convert", "sqlglot"},
     "_release": {"numpy", "polars", "cryptography"},
     "_report": {"numpy"},

@@ -11,9 +11,11 @@ from .border import guarded
 from .draft import Draft, draft_schema
 from .read import (
     NO_ROWS,
+    TABLE_SUFFIXES,
     CodedTable,
     Encoded,
     Kind,
+    TableFile,
     TextFormat,
     coded_tables,
     column_as_weights,
@@ -26,10 +28,12 @@ from .write import as_kind, decode, decode_attributes, wide_types, write_csv, wr
 
 __all__ = [
     "NO_ROWS",
+    "TABLE_SUFFIXES",
     "CodedTable",
     "Draft",
     "Encoded",
     "Kind",
+    "TableFile",
     "TextFormat",
     "as_kind",
     "coded_tables",

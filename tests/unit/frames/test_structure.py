@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from pkanon._errors import DataError
-from pkanon._frames.read.source import open_source
+from pkanon._frames.read.opening import open_source
 from pkanon._frames.read.structure import look, separators, stray_quotes, uneven_lines
 from pkanon._frames.read.textopen import PLAIN
 

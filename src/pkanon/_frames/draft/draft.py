@@ -26,6 +26,7 @@ from ..border import guarded, rows
 from ..read import PLAIN, Source, TextFormat, are_names, check_header, open_source
 from .identity import may_be_persons
 from .infer import Column, Seen, seen, typed
+from .labelled import labelled
 from .rounding import round_bins, round_dates
 
 MOST_LISTED = 50
@@ -101,7 +102,7 @@ def draft_schema(table: object, *, text: TextFormat = PLAIN, progress: Progress 
     Parameters
     ----------
     table
-        A data frame, or the path of a CSV or Parquet file.
+        A data frame, the path of a file, or a :class:`TableFile`.
     text
         Delimiter and encoding, if the table is a text file.
     progress
@@ -125,13 +126,14 @@ def draft_schema(table: object, *, text: TextFormat = PLAIN, progress: Progress 
     for column in columns:
         failure = f"Column '{column.name}' cannot be drafted."
         found = guarded(failure, typed, column)
-        attribute, note = guarded(failure, _proposed, column.name, found)
+        by_label = guarded(failure, labelled, source, column)
+        attribute, note = by_label or guarded(failure, _proposed, column.name, found)
         attributes.append(attribute)
         notes.append(f"{column.name}: {note}")
-        if isinstance(found, Column):
+        if isinstance(found, Column) and not by_label:
             types.add(found.type)
             warnings += guarded(failure, _identity, found)
-    if source.text is not None and types <= {"text"}:
+    if source.headed is not None and types <= {"text"}:
         warnings.insert(0, _UNSURE_HEADER)
     if all(attribute.role != "randomise" for attribute in attributes):
         raise DataError("No column of the table can be proposed for randomising:\n" + "\n".join(notes))
@@ -140,9 +142,9 @@ def draft_schema(table: object, *, text: TextFormat = PLAIN, progress: Progress 
 
 def _refuse_values_as_names(source: Source) -> None:
     """A first line with a number or a date in it is a person's row, not a header."""
-    if source.text is not None and not are_names(source.names):
+    if source.headed is not None and not are_names(source.names):
         raise DataError(
-            f"The first line of {source.text.path} holds a number or a date where a name is expected; it must name the columns."
+            f"The first line of {source.headed} holds a number or a date where a name is expected; it must name the columns."
         )
 
 
@@ -156,12 +158,12 @@ def _refuse_repeated_names(source: Source, columns: list[Seen]) -> list[str]:
     """A first line of which a field occurs again below it is a person's row; in a frame, the same is worth a warning."""
     if not any(guarded(f"Column '{column.name}' cannot be counted.", _holds_its_name, column) for column in columns):
         return []
-    if source.text is None:
+    if source.headed is None:
         return [
             "A column holds its own name as a value; see that the names of the columns are not the first row of a file."
         ]
     raise DataError(
-        f"The first line of {source.text.path} looks like a row: a field of it occurs again in its own column. It must name "
+        f"The first line of {source.headed} looks like a row: a field of it occurs again in its own column. It must name "
         "the columns; add such a line, or rename that column."
     )
 

@@ -65,7 +65,7 @@ def seen(source: Source, progress: Progress) -> list[Seen]:
         progress("reading", share)
     if not rows:
         raise DataError("The table has no rows.")
-    return [Seen(name, rows, source.text is not None, _joined(name, counted)) for name, counted in parts.items()]
+    return [Seen(name, rows, source.untyped, _joined(name, counted)) for name, counted in parts.items()]
 
 
 def _uncountable(dtype: pl.DataType) -> bool:

@@ -1,6 +1,8 @@
 """A table to codes. A new file format is a new kind of source.
 
-source.py     frames of four libraries, text files and Parquet, all read in batches
+place.py      where a table is;  opening.py  the one way to open it
+source.py     a table that has been opened; frames of four libraries
+formats/      files and databases;  labels.py  value labels of SPSS and Stata
 textopen.py   delimiter, encoding, compression of a text file;  textfile.py  header, batches, diagnosis
 structure.py  checks of the bytes of a text file: quotes, short lines
 check.py      the names of the columns
@@ -18,19 +20,26 @@ from .coded import CodedTable, coded_tables
 from .convert import conversion
 from .encode import NO_ROWS, Encoded, encode, encode_released
 from .groups import count_rows, group_sizes
+from .labels import Labels, all_labelled, labelled_texts
 from .numbering import as_number
-from .source import Kind, Source, open_source
+from .opening import TABLE_SUFFIXES, open_source
+from .place import TableFile
+from .source import Kind, Source
 from .textopen import PLAIN, TextFormat
 from .weights import column_as_weights
 
 __all__ = [
     "NO_ROWS",
     "PLAIN",
+    "TABLE_SUFFIXES",
     "CodedTable",
     "Encoded",
     "Kind",
+    "Labels",
     "Source",
+    "TableFile",
     "TextFormat",
+    "all_labelled",
     "are_names",
     "as_number",
     "check_header",
@@ -41,5 +50,6 @@ __all__ = [
     "encode",
     "encode_released",
     "group_sizes",
+    "labelled_texts",
     "open_source",
 ]

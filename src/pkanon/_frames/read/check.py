@@ -72,7 +72,7 @@ def check_header(source: Source, columns: Sequence[str]) -> None:
         )
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        known = [name for name in repeated if name in columns or file is None]
+        known = [name for name in repeated if name in columns or source.headed is None]
         which = ", ".join(f"'{name}'" for name in known) if known else "a name"
         raise DataError(f"The columns must have different names; {which} occurs more than once.")
     if "" in names:
@@ -85,5 +85,5 @@ def are_names(fields: Sequence[str]) -> bool:
 
 
 def _is_header(source: Source, columns: Sequence[str]) -> bool:
-    """Whether the names are surely names: always in a frame, in a text file if it has most of the declared ones."""
-    return source.text is None or 2 * len(set(source.names) & set(columns)) > len(set(columns))
+    """Whether the names are surely names: always in a frame, after a first line if it has most of the declared ones."""
+    return source.headed is None or 2 * len(set(source.names) & set(columns)) > len(set(columns))

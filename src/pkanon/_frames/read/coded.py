@@ -1,7 +1,7 @@
 """Columns as numbers without a schema: equal values have equal numbers, in one table or in several.
 
-Values are compared as texts ("7" and "07" differ). A missing value (null, NaN) is a value of its own. Where all values are
-numbers, their numbers rise with them.
+Values are compared as texts ("7" and "07" differ), codes by their labels. A missing value (null, NaN) is a value
+of its own. Where all values are numbers, their numbers rise with them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..._errors import DataError
 from ..border import guarded
 from .check import absent_columns, check_header
-from .source import open_source
+from .opening import open_source
 from .textopen import PLAIN, TextFormat
 
 _FAILURE = "The columns cannot be compared; convert each to text, numbers or dates of one type."
@@ -52,7 +52,9 @@ def coded_tables(
         raise DataError("\n".join(absent))
     frames = []
     for source in sources:
-        parts = [guarded(_FAILURE, _texts, frame.select(names)) for frame, _ in source.batches(names)]
+        parts = [
+            guarded(_FAILURE, _texts, source.labelled(frame.select(names), names)) for frame, _ in source.batches(names)
+        ]
         frames.append(pl.concat(parts) if parts else pl.DataFrame())
     if any(frame.height == 0 for frame in frames):
         raise DataError("The table has no rows.")

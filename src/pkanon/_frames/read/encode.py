@@ -27,7 +27,9 @@ from ..border import Unreadable, guarded
 from .check import check_columns
 from .columns import CodedColumn, Column, PassedColumn, columns_of, released_columns_of
 from .convert import Conversion
-from .source import Kind, Source, open_source
+from .labels import are_meant
+from .opening import open_source
+from .source import Kind, Source
 from .textfile import Reading
 from .textopen import PLAIN, TextFormat
 
@@ -72,8 +74,8 @@ def encode(
 ) -> Encoded:
     """The codes of a table; refuses every row and column that does not fit the schema.
 
-    ``table`` is a frame of polars, pandas or pyarrow, a duckdb relation, or the path of a CSV or
-    Parquet file. The step of ``progress`` is called reading. Errors say that some rows are at fault, with
+    ``table`` is a frame of polars, pandas or pyarrow, a duckdb relation, or a file (see opening.py). The step of
+    ``progress`` is called reading. Errors say that some rows are at fault, with
     ``exact_counts`` how many. A table without rows is refused unless the caller sees to it (``allow_empty``).
     Numbers of an attribute with points are rounded to the nearest; ``unrounded`` gives their places between points instead.
     """
@@ -130,8 +132,10 @@ def _read(source: Source, columns: list[Column], progress: Progress, readings: M
     """Feeds every row to the columns; how many there were."""
     rows = 0
     names = [column.attribute.name for column in columns]
+    texts = [column.attribute.name for column in columns if _takes_labels(column, source)]
     with ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1)) as pool:  # polars and numpy work without the lock
-        for frame, share in source.batches(names, readings):
+        for batch, share in source.batches(names, readings):
+            frame = guarded("The codes cannot be turned into their labels.", source.labelled, batch, texts)
             hows = [column.conversion(frame.schema[name]) for column, name in zip(columns, names)]
             changes = [how.value.alias(name) for how, name in zip(hows, names) if not how.unchanged]
             values = guarded("The columns cannot be converted to their types.", frame.with_columns, changes)
@@ -141,6 +145,16 @@ def _read(source: Source, columns: list[Column], progress: Progress, readings: M
             rows += frame.height
             progress(READING, share)
     return rows
+
+
+def _takes_labels(column: Column, source: Source) -> bool:
+    """Whether codes of a file stand for their labels in this column."""
+    labels = source.labels.get(column.attribute.name)
+    if labels is None or not isinstance(column, CodedColumn):
+        return labels is not None and column.attribute.type == "text"
+    if column.coder.type_name == "text":
+        return are_meant(labels, [str(text) for text in column.coder.domain.labels()])
+    return column.coder.type_name == "boolean"
 
 
 def _take(column: Column, values: pl.DataFrame, frame: pl.DataFrame, how: Conversion) -> None:

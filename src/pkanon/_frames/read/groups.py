@@ -1,7 +1,7 @@
 """Counting rows: how many there are, and how many of them are equal.
 
 Values are compared as they are: in a text file as texts ("7" and "07" differ), in a frame as its
-column holds them. A missing value (null, NaN) is a value of its own.
+column holds them, codes by their labels. A missing value (null, NaN) is a value of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from ..._errors import DataError
 from ..border import guarded
 from .check import absent_columns, are_names, check_header
-from .source import Source, open_source
+from .opening import open_source
+from .source import Source
 from .textopen import PLAIN, TextFormat
 
 _ROWS_BELOW = 1000
@@ -38,19 +39,21 @@ def group_sizes(table: object, columns: Sequence[str], text: TextFormat = PLAIN)
     if not set(names) <= set(source.names):
         raise DataError("\n".join(absent_columns(source, names, header=_has_header(source))))
     failure = "The columns cannot be grouped; convert each to text, numbers or dates of one type."
-    counts = [guarded(failure, _counted, frame.select(names)) for frame, _ in source.batches(names)]
+    counts = [
+        guarded(failure, _counted, source.labelled(frame.select(names), names)) for frame, _ in source.batches(names)
+    ]
     if not sum(frame.height for frame in counts):
         raise DataError("The table has no rows.")
     return guarded(failure, _sizes, counts, names)
 
 
 def _has_header(source: Source) -> bool:
-    """Whether the first line of a text file is surely no person's row.
+    """Whether the first line of a file is surely no person's row.
 
     It has no number and no date, a column below has nothing else, and no field of it occurs again below itself.
     """
     first = next((frame for frame, _ in source.batches(source.names)), None)
-    if source.text is None or first is None or not are_names(source.names):
+    if source.headed is None or first is None or not are_names(source.names):
         return False
     rows = first.head(_ROWS_BELOW)
     below = {name: [str(value) for value in rows[name] if value] for name in source.names}

@@ -1,4 +1,4 @@
-"""Where a table comes from: one way to read frames of four libraries and files of two formats.
+"""A table that has been opened, and frames of four libraries as such tables. Files: formats/; which is which: opening.py.
 
 pandas, pyarrow and duckdb are recognised by the name of an object's class and never imported: whoever
 passes one has imported it already. Their data come over through the Arrow C stream, a few rows at a
@@ -9,18 +9,17 @@ The index of a pandas frame is not a column and is ignored.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from ..._errors import DataError, EnvironmentFailure, InputError
+from ..._errors import DataError, EnvironmentFailure
 from ..border import Unreadable, guarded, guarded_steps
-from .textfile import AS_TEXT, Reading, TextFile, open_text
-from .textopen import TEXT_SUFFIXES, TextFormat, plain_suffix
+from .labels import Labels, as_texts
+from .textfile import AS_TEXT, Reading, TextFile
 
 Kind: TypeAlias = Literal["polars", "pandas", "pyarrow", "duckdb"]
 Batches: TypeAlias = Iterator[tuple[pl.DataFrame, float]]
@@ -29,23 +28,35 @@ Batches: TypeAlias = Iterator[tuple[pl.DataFrame, float]]
 BATCH = 1 << 17
 """Rows of a frame handled together."""
 
-PARQUET_SUFFIXES = (".parquet", ".pq")
-ACCEPTED = (
-    "a polars DataFrame or LazyFrame, a pandas DataFrame, a pyarrow Table or RecordBatchReader, a duckdb relation, "
-    "or the path of a file: " + ", ".join(TEXT_SUFFIXES) + " (also .gz), " + ", ".join(PARQUET_SUFFIXES)
-)
 _NOT_CONVERTED = "The table cannot be converted to polars columns."
 _NOT_COLLECTED = "The lazy query failed; collect it to see why."
 
 
 @dataclass(frozen=True)
 class Source:
-    """A table that has been opened: the names of its columns, and a way to read some of them."""
+    """A table that has been opened: the names of its columns, and a way to read some of them.
+
+    ``headed`` is the file whose first line names the columns, where that line might as well be a person's row.
+    ``labels`` are the texts that a file has for the codes of its columns, in the order of the codes: public metadata of the
+    file. ``gaps`` are columns for which the file says that some codes mean missing; those codes are read as null.
+    ``ordinal`` are labelled columns whose codes the file calls an order. ``untyped``: a text may stand for a number or a
+    date, because the file has no better way to write it.
+    """
 
     kind: Kind
     names: tuple[str, ...]
     read: Callable[[Sequence[str]], Batches]
     text: TextFile | None = None
+    headed: Path | None = None
+    labels: Mapping[str, Labels] = field(default_factory=dict)
+    gaps: frozenset[str] = frozenset()
+    ordinal: frozenset[str] = frozenset()
+    untyped: bool = False
+
+    def labelled(self, frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+        """The frame with labels instead of codes in those of ``columns`` that have labels."""
+        changes = [as_texts(frame[name], self.labels[name]) for name in columns if name in self.labels]
+        return frame.with_columns(changes) if changes else frame
 
     def batches(self, columns: Sequence[str], readings: Mapping[str, Reading] | None = None) -> Batches:
         """These ``columns`` (a text file gives all of them), some rows at a time.
@@ -67,47 +78,8 @@ class Source:
         raise DataError(self.text.diagnosis())
 
 
-def open_source(table: object, text: TextFormat, *, exact_counts: bool = False) -> Source:
-    """The table as a source; refuses what is not a table.
-
-    ``exact_counts``: errors say how many rows are at fault, not only that some are.
-    """
-    if isinstance(table, (str, os.PathLike)):
-        return _open_path(Path(table), text, exact_counts)
-    opener = next((_OPENERS[key] for key in map(_class_name, type(table).__mro__) if key in _OPENERS), None)
-    if opener is None:
-        raise InputError(f"A table is {ACCEPTED}; got an object of type {type(table).__name__}.")
-    source = guarded("The names of the table's columns cannot be read.", opener, table)
-    if not all(isinstance(name, str) for name in source.names):
-        raise DataError("The names of the table's columns must be texts; rename those that are not.")
-    return source
-
-
-def _open_path(path: Path, text: TextFormat, exact_counts: bool) -> Source:
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give the path of one file.")
-    if not path.exists():
-        raise InputError(f"There is no file {path}.")
-    suffix = plain_suffix(path)
-    if suffix in TEXT_SUFFIXES:
-        file = open_text(path, text, exact_counts=exact_counts)
-        return Source("polars", file.names, lambda columns: file.batches({}), file)
-    if suffix in PARQUET_SUFFIXES:
-        return _parquet(path)
-    excel = " Save a spreadsheet as CSV first." if suffix in (".xlsx", ".xls", ".ods") else ""
-    endings = ", ".join((*TEXT_SUFFIXES, *PARQUET_SUFFIXES))
-    raise InputError(f"{path} has an unknown ending; a file ends in {endings} (texts also in .gz).{excel}")
-
-
-def _parquet(path: Path) -> Source:
-    damaged = f"{path} is not a complete Parquet file."
-    lazy = guarded(damaged, pl.scan_parquet, path, glob=False, hive_partitioning=False)
-    names = guarded(damaged, lazy.collect_schema).names()
-    total = guarded(damaged, lazy.select(pl.len()).collect).item()
-    return Source("polars", tuple(names), lambda columns: _collected(lazy.select(columns), damaged, total))
-
-
-def _collected(lazy: pl.LazyFrame, message: str, total: int) -> Batches:
+def collected(lazy: pl.LazyFrame, message: str, total: int) -> Batches:
+    """A query on a file of ``total`` rows, some rows at a time; ``message`` says what is wrong if it fails."""
     done = 0
     steps = guarded(message, lazy.collect_batches, maintain_order=True)
     for frame in guarded_steps(DataError, message, steps):
@@ -117,21 +89,22 @@ def _collected(lazy: pl.LazyFrame, message: str, total: int) -> Batches:
         raise EnvironmentFailure("Reading the table stopped before its end; run it again, undisturbed.")
 
 
-def _sliced(rows: int, cut: Callable[[int, int], pl.DataFrame]) -> Batches:
+def sliced(rows: int, cut: Callable[[int, int], pl.DataFrame]) -> Batches:
+    """A table that can be cut, so many rows at a time."""
     for start in range(0, rows, BATCH):
         size = min(BATCH, rows - start)
         yield guarded(_NOT_CONVERTED, cut, start, size), (start + size) / rows
 
 
 def _of_polars(table: Any) -> Source:
-    return Source("polars", tuple(table.columns), lambda columns: _sliced(table.height, table.select(columns).slice))
+    return Source("polars", tuple(table.columns), lambda columns: sliced(table.height, table.select(columns).slice))
 
 
 def _of_lazy(table: Any) -> Source:
     def read(columns: Sequence[str]) -> Batches:
         # as a whole, not in batches: the number of rows is not known before, so nobody would miss a lost batch
         frame = guarded(_NOT_COLLECTED, table.select(columns).collect)
-        return _sliced(frame.height, frame.slice)
+        return sliced(frame.height, frame.slice)
 
     return Source("polars", tuple(table.collect_schema().names()), read)
 
@@ -142,7 +115,7 @@ def _of_pandas(table: Any) -> Source:
         return guarded(mixed, _series_of_pandas, name, table[name].iloc[start : start + size])
 
     def read(columns: Sequence[str]) -> Batches:
-        return _sliced(len(table), lambda start, size: pl.DataFrame([column(name, start, size) for name in columns]))
+        return sliced(len(table), lambda start, size: pl.DataFrame([column(name, start, size) for name in columns]))
 
     return Source("pandas", tuple(table.columns), read)
 
@@ -160,7 +133,7 @@ def _series_of_pandas(name: str, column: Any) -> pl.Series:
 def _of_pyarrow(table: Any) -> Source:
     def read(columns: Sequence[str]) -> Batches:
         selected = table.select(list(columns))
-        return _sliced(table.num_rows, lambda start, size: pl.DataFrame(selected.slice(start, size)))
+        return sliced(table.num_rows, lambda start, size: pl.DataFrame(selected.slice(start, size)))
 
     return Source("pyarrow", tuple(table.schema.names), read)
 
@@ -179,13 +152,13 @@ def _of_duckdb(table: Any) -> Source:
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
         # One query for all columns: another run of it might give the rows in another order.
         failure = "The duckdb relation cannot be read."
-        frame = guarded(failure, pl.DataFrame, _Stream(guarded(failure, table.project, quoted)))
-        return _sliced(frame.height, frame.slice)
+        frame = guarded(failure, pl.DataFrame, Stream(guarded(failure, table.project, quoted)))
+        return sliced(frame.height, frame.slice)
 
     return Source("duckdb", tuple(table.columns), read)
 
 
-class _Stream:
+class Stream:
     """A relation as the stream of record batches that it gives, and no more.
 
     Polars remembers the class of everything that it makes a frame of until the program ends. Duckdb's own class would then
@@ -199,7 +172,7 @@ class _Stream:
         return self._relation.__arrow_c_stream__(requested_schema)
 
 
-_OPENERS: dict[tuple[str, str], Callable[[Any], Source]] = {
+FRAMES: dict[tuple[str, str], Callable[[Any], Source]] = {
     ("polars", "DataFrame"): _of_polars,
     ("polars", "LazyFrame"): _of_lazy,
     ("pandas", "DataFrame"): _of_pandas,
@@ -211,5 +184,6 @@ _OPENERS: dict[tuple[str, str], Callable[[Any], Source]] = {
 }
 
 
-def _class_name(kind: type) -> tuple[str, str]:
+def class_name(kind: type) -> tuple[str, str]:
+    """The package and the name of a class."""
     return kind.__module__.partition(".")[0], kind.__name__

@@ -24,7 +24,7 @@ import polars as pl
 from ..._errors import DataError, EnvironmentFailure, InputError
 from ..border import Unreadable, guarded, guarded_as, guarded_steps, rows
 from .structure import PIECE, is_utf8, look, records, separators, stray_quotes, uneven_lines
-from .textopen import TextFormat, separator_of, text_of, without_blank_end
+from .textopen import TextFormat, separator_of, text_of, unpacked, without_blank_end
 
 _LIKELY_DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_HEADER = 1 << 24
@@ -207,5 +207,14 @@ def open_text(path: Path, text: TextFormat, *, exact_counts: bool = False) -> Te
         reason = None
     if reason is not None:
         raise InputError(f"Cannot read {path}: {reason}.")
-    file = TextFile(path, separator, text.delimiter is not None, data, exact_counts)
-    return replace(file, data=without_blank_end(path, data)) if len(file.names) > 1 else file
+    return _headed(TextFile(path, separator, text.delimiter is not None, data, exact_counts))
+
+
+def open_bytes(name: Path, data: bytes, text: TextFormat, *, exact_counts: bool = False) -> TextFile:
+    """A text file that is in memory already, called ``name`` in messages; its header has been read."""
+    separator = separator_of(name, text)
+    return _headed(TextFile(name, separator, text.delimiter is not None, unpacked(name, data, text), exact_counts))
+
+
+def _headed(file: TextFile) -> TextFile:
+    return replace(file, data=without_blank_end(file.path, file.data)) if len(file.names) > 1 else file

@@ -80,8 +80,13 @@ def text_of(path: Path, text: TextFormat) -> bytes | None:
         raise DataError(f"{path} is called .gz but is not a gzip file.")
     if not zipped and codec is None:
         return None
-    data = path.read_bytes()
-    if zipped:
+    return unpacked(path, path.read_bytes(), text)
+
+
+def unpacked(path: Path, data: bytes, text: TextFormat) -> bytes:
+    """The text of a file with these bytes, in UTF-8; ``path`` is its name in messages."""
+    codec = _codec(text.encoding)
+    if data.startswith(_GZIP):
         data = guarded(f"{path} is a damaged or incomplete gzip file.", gzip.decompress, data)
     if codec is None:
         return data

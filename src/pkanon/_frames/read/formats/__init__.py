@@ -1,0 +1,33 @@
+"""Files and databases as sources, one module for each family. Packages of extras are imported when a file needs them.
+
+columnar.py     Parquet, Arrow IPC (Feather), JSON lines: polars' own readers
+statistics.py   SPSS, Stata, SAS, by pyreadstat
+spreadsheet.py  Excel and OpenDocument, by fastexcel, the engine of polars
+zipped.py       one text file in a zip archive
+query.py        what to ask a database;  sqlite.py, duck.py, postgres.py  asking it, read-only
+"""
+
+from .columnar import ARROW_SUFFIXES, JSON_SUFFIXES, PARQUET_SUFFIXES, open_arrow, open_json_lines, open_parquet
+from .duck import open_duckdb
+from .postgres import open_postgres
+from .spreadsheet import SHEET_SUFFIXES, open_sheet
+from .sqlite import open_sqlite
+from .statistics import STATISTICS_SUFFIXES, open_statistics
+from .zipped import unzipped
+
+__all__ = [
+    "ARROW_SUFFIXES",
+    "JSON_SUFFIXES",
+    "PARQUET_SUFFIXES",
+    "SHEET_SUFFIXES",
+    "STATISTICS_SUFFIXES",
+    "open_arrow",
+    "open_duckdb",
+    "open_json_lines",
+    "open_parquet",
+    "open_postgres",
+    "open_sheet",
+    "open_sqlite",
+    "open_statistics",
+    "unzipped",
+]
