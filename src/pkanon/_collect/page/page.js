@@ -20,55 +20,79 @@ const WORDS = {
     languages: "Language",
     by: "A survey by {organiser}",
     contact: "Questions? {contact}",
+    more: "More about this survey",
     learn: "What can others learn about you?",
-    learnLead: "Nobody who looks at the data can tell which row is yours with better odds than 1 in {k}.",
-    learnWhen: "This holds once {n} people have answered, as long as nobody notes which answers arrive when. Whoever runs the survey could note it; the program does not.",
+    learnLead: "Once {n} people have answered, nobody who looks at the data can tell which row is yours with better odds than 1 in {k}. We could, if we noted when your answer came. Our program does not note it.",
+    learnOnly: "Nobody can tell for certain which of the answers that your device sends are true.",
+    whoLearns: "Who can learn what",
     who: "Who",
     what: "What they can learn",
     us: "The people running the survey",
-    usLearn: "What your device sends, in which answers were replaced at random. It can be a hint. It is never proof of what you said.",
+    usLearn: "What your device sends, in which answers were replaced at random. It can be a hint. It is never proof of what you said. We could also note when it came and from which address, and so know which row is yours.",
     thief: "Somebody who steals the data",
-    thiefLearn: "The same rows. Names, addresses and times are not stored.",
+    thiefLearn: "The same rows, in random order. Names, addresses and times are not stored.",
     watcher: "Somebody who watches your connection",
     watcherLearn: "That you took part. Even somebody who could read the message would see answers after the replacement only.",
     finder: "Somebody who uses your device later",
-    finderLearn: "That you took part. What you answered is not kept on the device.",
-    court: "A court",
-    courtLearn: "The same rows. What you really said is stored nowhere.",
+    finderLearn: "That you took part, and what your device will send, as long as that waits for a connection. What you answered is not kept on the device.",
+    court: "A court or an authority",
+    courtLearn: "The rows that are stored, if it orders us to hand them over: without names, addresses and times. It could also order us to note, from then on, who sends which row. Even then nobody can tell which answers in a row are true.",
     inviter: "Whoever invited you",
     inviterLearn: "That you opened the invitation. Nothing that your device sends with your answers fits one invitation better than another. But both come from the same address, some time apart: whoever notes addresses or times of both could match them.",
     inviterStrictLearn: "That you opened the invitation. Nothing that your device sends with your answers fits one invitation better than another. Addresses and times could match them; so this survey has other people, or another period, for invitations than for answers. You rely on their staying apart.",
     open: "What is not protected",
     openLearn: "That you took part. And whoever receives your answers first could note the time and your address, and so know which row is yours. Then only the random replacement protects you.",
-    how: "How it works",
-    howLead: "Before it sends an answer, your device keeps it or replaces it, at random. “{value}” in the data does not mean that the person said “{value}”.",
+    how: "How it works, in numbers",
+    howLead: "Your device replaces {amount} answers at random before it sends them. So “{value}” in the data does not mean that the person said “{value}”.",
+    few: "a few",
+    some: "some",
+    half: "about half of the",
+    most: "most",
+    nearly: "nearly all",
     example: "An example: of 100 people who answer “{said}” to “{question}”, about {count} are sent as “{sent}”.",
     exampleMany: "An example: of 100 people who answer “{said}” to “{question}”, about {kept} are sent as “{said}” and about {count} as something else.",
     exampleNumber: "An example: of 100 people who answer “{question}”, about {kept} are sent with the answer they gave and about {count} with another one.",
+    below: "Some answers are sent less often than pure chance would send them; the statistics correct for it. For 100 people who answer “{said}” to “{question}”, picking blindly would send about {blind} as “{said}”; here it is about {kept}.",
     truth: "Please answer truthfully: the statistics correct for the replacements.",
     odds: "The numbers for every question",
     oddsKept: "Of 100 people, sent as they answered",
     oddsOther: "Sent with another answer",
     question: "Question",
     range: "{low} to {high}",
-    part: "Taking part",
     consent: "I have read this and want to take part.",
-    consentMissed: "Tick the box if you want to take part.",
+    consentMissed: "Tick this box if you want to take part.",
     start: "Start",
+    resume: "Go on with my answers",
+    resumeNote: "Your answers are still here, in this open page only. They are lost when you leave or reload it.",
     experts: "For experts: numbers, and how to check this page",
     factor: "Whatever is sent changes the odds between any two sets of answers by a factor of {factor} at most (epsilon {epsilon}).",
     pageHash: "SHA-256 of this page",
     surveyHash: "Survey digest",
     planHash: "Plan digest",
     check: "Compare these with what the organiser published. “pkanon collect check” does it for you.",
-    files: "The published files: {plan} and {survey}.",
+    files: "Read what this page works with:",
+    program: "The program of this page",
+    fileNote: "This is in the page that you have open.",
+    fileLink: "The same as the service publishes it (opens a new tab)",
+    goBack: "Back",
     practice: "Test the dice",
     questions: "Questions",
+    questionsNote: "Nothing is sent before you press the button at the end. If you leave or reload this page before, your answers are lost: they are saved nowhere.",
+    explained: "Back to the explanations",
+    optional: "(optional)",
+    mayStayOpen: "You may leave this open. It then counts as “{label}”.",
     choose: "Choose an answer.",
     pick: "Please choose",
     whole: "Enter a whole number from {low} to {high}.",
+    wholeLeast: "Enter a whole number, {low} or more.",
+    wholeMost: "Enter a whole number, {high} or less.",
+    wholeAny: "Enter a whole number.",
+    numberBetween: "Enter a number from {low} to below {high}.",
+    numberLeast: "Enter a number, {low} or more.",
+    numberBelow: "Enter a number below {high}.",
     number: "Enter a number.",
     together: "This does not go together with your other answers.",
+    counts: "Counted as {group}",
     notSaid: "I prefer not to say",
     wrong: "Please check your answers",
     sendNote: "When you press the button, your device draws, saves and sends in one step. After that nothing can be changed.",
@@ -84,7 +108,8 @@ const WORDS = {
     doneNow: "Your answers have arrived. You can close this page.",
     doneBefore: "This device has already sent answers to this survey. There is nothing more to do.",
     sent: "See what was sent",
-    sentNote: "These are the exact bytes that left your device. Some answers in them can differ from yours: that is the protection. They are shown once and are gone when you leave this page.",
+    sentNote: "These are the exact bytes that left your device. Answers in them can differ from yours, and nobody else can tell which of them are true: that is the protection. They are gone when you leave this page.",
+    hide: "Close this view",
     sentValue: "Was sent as",
     closed: "This survey is closed",
     closedNote: "It takes no more answers.",
@@ -108,7 +133,9 @@ const WORDS = {
     marking: "This survey cannot be trusted with invitations",
     markingNote: "Its key could mark your invitation, so that your answers could be matched with it. Please do not answer here, and tell the organiser. Nothing has been sent.",
     redeeming: "Checking your invitation",
-    redeemingNote: "One moment.",
+    redeemingNote: "Step 1 of 3: your device checks the key of the survey and makes a hidden token.",
+    redeemingSign: "Step 2 of 3: the hidden token is being signed.",
+    redeemingCheck: "Step 3 of 3: your device checks the signature.",
     redeemLater: "The invitation cannot be checked at the moment. This page tries again by itself.",
     noAddress: "This page was opened from a file, and it does not say where answers go. So you can read and test it, but not answer here. To answer, open the survey with its link.",
     practiceNote: "A test. Nothing on this page is ever sent or saved.",
@@ -127,61 +154,85 @@ const WORDS = {
     usual: "Usual range",
     counted: "Drawn",
     anotherValue: "Any other answer",
-    back: "End the test and forget these answers",
+    leavePractice: "End the test and forget these answers",
   },
   de: {
     languages: "Sprache",
     by: "Eine Umfrage von {organiser}",
     contact: "Fragen? {contact}",
+    more: "Mehr zu dieser Umfrage",
     learn: "Was können andere über Sie erfahren?",
-    learnLead: "Wer in den Daten nach Ihrer Zeile sucht, liegt höchstens in 1 von {k} Fällen richtig.",
-    learnWhen: "Das gilt, sobald {n} Personen geantwortet haben und solange niemand festhält, welche Antworten wann eintreffen. Wer die Umfrage durchführt, könnte es festhalten; das Programm tut es nicht.",
+    learnLead: "Sobald {n} Personen geantwortet haben, gilt: Wer in den Daten nach Ihrer Zeile sucht, liegt höchstens in 1 von {k} Fällen richtig. Wir könnten sie kennen, wenn wir festhielten, wann Ihre Antwort eintraf. Unser Programm hält das nicht fest.",
+    learnOnly: "Niemand kann mit Gewissheit sagen, welche der Antworten, die Ihr Gerät sendet, wahr sind.",
+    whoLearns: "Wer was erfahren kann",
     who: "Wer",
     what: "Was sich erfahren lässt",
     us: "Wer die Umfrage durchführt",
-    usLearn: "Was Ihr Gerät sendet; darin sind Antworten zufällig ersetzt. Das kann ein Hinweis sein. Ein Beweis dafür, was Sie gesagt haben, ist es nie.",
+    usLearn: "Was Ihr Gerät sendet; darin sind Antworten zufällig ersetzt. Das kann ein Hinweis sein. Ein Beweis dafür, was Sie gesagt haben, ist es nie. Wir könnten auch festhalten, wann es eintraf und von welcher Adresse, und so Ihre Zeile kennen.",
     thief: "Wer die Daten stiehlt",
-    thiefLearn: "Dieselben Zeilen. Namen, Adressen und Uhrzeiten werden nicht gespeichert.",
+    thiefLearn: "Dieselben Zeilen, in zufälliger Reihenfolge. Namen, Adressen und Uhrzeiten werden nicht gespeichert.",
     watcher: "Wer Ihre Verbindung beobachtet",
     watcherLearn: "Dass Sie teilgenommen haben. Selbst wer die Nachricht lesen könnte, sähe die Antworten erst nach dem Ersetzen.",
     finder: "Wer später Ihr Gerät benutzt",
-    finderLearn: "Dass Sie teilgenommen haben. Was Sie geantwortet haben, bleibt nicht auf dem Gerät.",
-    court: "Ein Gericht",
-    courtLearn: "Dieselben Zeilen. Was Sie wirklich gesagt haben, ist nirgends gespeichert.",
+    finderLearn: "Dass Sie teilgenommen haben, und was Ihr Gerät senden wird, solange das auf eine Verbindung wartet. Was Sie geantwortet haben, bleibt nicht auf dem Gerät.",
+    court: "Ein Gericht oder eine Behörde",
+    courtLearn: "Die gespeicherten Zeilen, wenn es ihre Herausgabe anordnet: ohne Namen, Adressen und Uhrzeiten. Es könnte auch anordnen, dass wir von da an festhalten, wer welche Zeile sendet. Selbst dann kann niemand sagen, welche Antworten in einer Zeile wahr sind.",
     inviter: "Wer Sie eingeladen hat",
     inviterLearn: "Dass Sie die Einladung geöffnet haben. Was Ihr Gerät mit den Antworten sendet, passt zu jeder Einladung gleich gut. Aber beides kommt von derselben Adresse und bald nacheinander: Wer von beidem Adressen oder Uhrzeiten festhält, könnte es einander zuordnen.",
     inviterStrictLearn: "Dass Sie die Einladung geöffnet haben. Was Ihr Gerät mit den Antworten sendet, passt zu jeder Einladung gleich gut. Adressen und Uhrzeiten könnten beides verbinden; deshalb sind bei dieser Umfrage für Einladungen andere Leute zuständig als für Antworten, oder es gilt ein anderer Zeitraum. Sie verlassen sich darauf, dass beides getrennt bleibt.",
     open: "Was nicht geschützt ist",
     openLearn: "Dass Sie teilgenommen haben. Außerdem könnte, wer Ihre Antworten zuerst empfängt, die Uhrzeit und Ihre Adresse festhalten und so Ihre Zeile kennen. Dann schützt Sie nur noch das zufällige Ersetzen.",
-    how: "So funktioniert es",
-    howLead: "Bevor Ihr Gerät eine Antwort sendet, lässt es sie stehen oder ersetzt sie; darüber entscheidet der Zufall. Steht in den Daten „{value}“, heißt das nicht, dass die Person „{value}“ gesagt hat.",
+    how: "So funktioniert es, in Zahlen",
+    howLead: "Ihr Gerät ersetzt {amount} Antworten zufällig, bevor es sie sendet. Steht in den Daten „{value}“, heißt das also nicht, dass die Person „{value}“ gesagt hat.",
+    few: "wenige",
+    some: "einige",
+    half: "etwa die Hälfte der",
+    most: "die meisten",
+    nearly: "fast alle",
     example: "Ein Beispiel: Von 100 Personen, die auf „{question}“ mit „{said}“ antworten, wird bei etwa {count} „{sent}“ gesendet.",
     exampleMany: "Ein Beispiel: Von 100 Personen, die auf „{question}“ mit „{said}“ antworten, wird bei etwa {kept} „{said}“ gesendet und bei etwa {count} etwas anderes.",
     exampleNumber: "Ein Beispiel: Von 100 Personen, die auf „{question}“ antworten, wird bei etwa {kept} die gegebene Antwort gesendet und bei etwa {count} eine andere.",
+    below: "Manche Antworten werden seltener gesendet, als es der reine Zufall täte; die Statistik rechnet das wieder heraus. Bei 100 Personen, die auf „{question}“ mit „{said}“ antworten, würde blindes Wählen bei etwa {blind} „{said}“ senden; hier geschieht es bei etwa {kept}.",
     truth: "Bitte antworten Sie ehrlich: Die Statistik rechnet die Ersetzungen wieder heraus.",
     odds: "Die Zahlen zu jeder Frage",
     oddsKept: "Von 100 Personen so gesendet, wie sie geantwortet haben",
     oddsOther: "Mit einer anderen Antwort gesendet",
     question: "Frage",
     range: "{low} bis {high}",
-    part: "Teilnehmen",
     consent: "Ich habe das gelesen und möchte teilnehmen.",
-    consentMissed: "Setzen Sie das Häkchen, wenn Sie teilnehmen möchten.",
+    consentMissed: "Setzen Sie hier das Häkchen, wenn Sie teilnehmen möchten.",
     start: "Beginnen",
+    resume: "Mit meinen Antworten weitermachen",
+    resumeNote: "Ihre Antworten sind noch da, nur in dieser offenen Seite. Sie gehen verloren, wenn Sie die Seite verlassen oder neu laden.",
     experts: "Für Fachleute: Zahlen, und wie sich diese Seite prüfen lässt",
     factor: "Was auch gesendet wird: Das Chancenverhältnis zwischen zwei beliebigen Antwortbögen ändert sich dadurch höchstens um den Faktor {factor} (Epsilon {epsilon}).",
     pageHash: "SHA-256 dieser Seite",
     surveyHash: "Prüfsumme der Umfrage",
     planHash: "Prüfsumme des Plans",
     check: "Vergleichen Sie diese Werte mit denen, die der Veranstalter veröffentlicht hat. „pkanon collect check“ erledigt das für Sie.",
-    files: "Die veröffentlichten Dateien: {plan} und {survey}.",
+    files: "Lesen, womit diese Seite arbeitet:",
+    program: "Das Programm dieser Seite",
+    fileNote: "Das steht in der Seite, die Sie offen haben.",
+    fileLink: "Dasselbe, wie der Dienst es veröffentlicht (öffnet einen neuen Tab)",
+    goBack: "Zurück",
     practice: "Die Würfel testen",
     questions: "Fragen",
+    questionsNote: "Gesendet wird erst, wenn Sie am Ende auf die Schaltfläche drücken. Verlassen Sie die Seite vorher oder laden Sie sie neu, sind Ihre Antworten verloren: Sie werden nirgends gespeichert.",
+    explained: "Zurück zu den Erklärungen",
+    optional: "(freiwillig)",
+    mayStayOpen: "Das dürfen Sie offen lassen. Es zählt dann als „{label}“.",
     choose: "Wählen Sie eine Antwort.",
     pick: "Bitte wählen",
     whole: "Geben Sie eine ganze Zahl von {low} bis {high} ein.",
+    wholeLeast: "Geben Sie eine ganze Zahl ein, {low} oder mehr.",
+    wholeMost: "Geben Sie eine ganze Zahl ein, {high} oder weniger.",
+    wholeAny: "Geben Sie eine ganze Zahl ein.",
+    numberBetween: "Geben Sie eine Zahl von {low} bis unter {high} ein.",
+    numberLeast: "Geben Sie eine Zahl ein, {low} oder mehr.",
+    numberBelow: "Geben Sie eine Zahl unter {high} ein.",
     number: "Geben Sie eine Zahl ein.",
     together: "Das passt nicht zu Ihren anderen Antworten.",
+    counts: "Zählt als {group}",
     notSaid: "Möchte ich nicht sagen",
     wrong: "Bitte prüfen Sie Ihre Antworten",
     sendNote: "Sobald Sie auf die Schaltfläche drücken, würfelt, speichert und sendet Ihr Gerät in einem Schritt. Danach lässt sich nichts mehr ändern.",
@@ -197,7 +248,8 @@ const WORDS = {
     doneNow: "Ihre Antworten sind angekommen. Sie können diese Seite schließen.",
     doneBefore: "Von diesem Gerät wurde bei dieser Umfrage schon geantwortet. Es ist nichts weiter zu tun.",
     sent: "Ansehen, was gesendet wurde",
-    sentNote: "Genau diese Zeichen haben Ihr Gerät verlassen. Manche Antworten darin können von Ihren abweichen: Das ist der Schutz. Sie werden einmal gezeigt und sind weg, wenn Sie die Seite verlassen.",
+    sentNote: "Genau diese Zeichen haben Ihr Gerät verlassen. Antworten darin können von Ihren abweichen, und niemand sonst kann sagen, welche davon wahr sind: Das ist der Schutz. Sie sind weg, wenn Sie die Seite verlassen.",
+    hide: "Diese Ansicht schließen",
     sentValue: "Gesendet wurde",
     closed: "Diese Umfrage ist beendet",
     closedNote: "Sie nimmt keine Antworten mehr an.",
@@ -221,7 +273,9 @@ const WORDS = {
     marking: "Den Einladungen dieser Umfrage ist nicht zu trauen",
     markingNote: "Ihr Schlüssel könnte Ihre Einladung kennzeichnen. Dann ließen sich Ihre Antworten ihr zuordnen. Bitte antworten Sie hier nicht und sagen Sie dem Veranstalter Bescheid. Es wurde nichts gesendet.",
     redeeming: "Ihre Einladung wird geprüft",
-    redeemingNote: "Einen Moment.",
+    redeemingNote: "Schritt 1 von 3: Ihr Gerät prüft den Schlüssel der Umfrage und bildet eine verdeckte Marke.",
+    redeemingSign: "Schritt 2 von 3: Die verdeckte Marke wird unterschrieben.",
+    redeemingCheck: "Schritt 3 von 3: Ihr Gerät prüft die Unterschrift.",
     redeemLater: "Die Einladung lässt sich gerade nicht prüfen. Die Seite versucht es von selbst wieder.",
     noAddress: "Diese Seite wurde aus einer Datei geöffnet, und in ihr steht nicht, wohin Antworten gehen. Sie können sie lesen und testen, aber hier nicht antworten. Um zu antworten, öffnen Sie die Umfrage über ihren Link.",
     practiceNote: "Ein Test. Von dieser Seite wird nie etwas gesendet oder gespeichert.",
@@ -240,7 +294,7 @@ const WORDS = {
     usual: "Üblich",
     counted: "Gewürfelt",
     anotherValue: "Jede andere Antwort",
-    back: "Test beenden und diese Antworten vergessen",
+    leavePractice: "Test beenden und diese Antworten vergessen",
   },
 };
 
@@ -249,6 +303,7 @@ const WORDS = {
 const asWritten = (id) =>
   document.getElementById(id).textContent.replace(/\\(?:u003c|.)/g, (escape) => (escape === "\\u003c" ? "<" : escape));
 const files = { "survey.json": asWritten("survey"), "plan.json": asWritten("plan") };
+const program = document.querySelector("script[type=module]").textContent;
 const survey = JSON.parse(files["survey.json"]);
 const plan = readPlan(JSON.parse(files["plan.json"]));
 const questions = survey.questions.map((question) => {
@@ -261,22 +316,39 @@ const issuer = survey.issuer ? withSlash(survey.issuer) : base;
 let language = survey.languages.find((tag) => navigator.languages.some((own) => own.split("-")[0] === tag.split("-")[0]));
 language ??= survey.languages[0];
 let view = null; // the function that draws what is seen now
-let answers = []; // what the person says: a code, a text, or null for "I prefer not to say"
+let answers = []; // what the person says: a code, or a text that was typed
+let aside = null; // the answers to be sent, while practice has the questions
 let implied = []; // codes that follow from other answers, so that nobody is asked for them
+let mayStayOpen = []; // whether no answer is a possible one
 let consent = false;
-let missed = new Map(); // question -> what is wrong with its answer
+let missed = new Map(); // question -> a function that says, in the reader's language, what is wrong with its answer
+let listed = false; // whether what is wrong is also listed above the questions
+let opened = new Set(); // which details are open
 let published = null; // {digest, page}: what the service says about the survey
 let state = ""; // "offline" or "paused", where the reader should know
 let practised = null; // what practice shows
 let sent = null; // the body that was acknowledged
 let waiting = null; // the timer of the next attempt
+let stage = "redeemingNote"; // how far the invitation is
+let pause = { from: 0, to: 0 }; // while an answer waits to be sent: when that began and when it ends
 
 function forget() {
   answers = [];
+  aside = null;
+  forgetMarks();
+}
+
+function forgetMarks() {
   implied = [];
+  mayStayOpen = [];
   practised = null;
   missed = new Map();
+  listed = false;
 }
+
+/** Whether leaving the page would lose answers. */
+const isUnsent = () => (aside ?? answers).some((given) => given !== undefined && given !== "");
+const warn = (event) => event.preventDefault(); // the browser asks whether to leave
 
 function withSlash(address) {
   return address ? address.replace(/\/*$/, "/") : null;
@@ -337,11 +409,37 @@ const of100 = (chance) => (chance <= 0 ? 0 : chance >= 1 ? 100 : Math.min(99, Ma
 
 /** Show a view; focus goes to its heading, so that a reader hears where they are. */
 function show(next, focus = true) {
+  if (next !== practiceView && aside) {
+    answers = aside;
+    aside = null;
+    forgetMarks();
+  }
   view = next;
   redraw();
+  guard();
+  announce([...document.querySelectorAll("main [data-said]")].map((part) => part.textContent).join(" "));
   if (!focus) return;
   scrollTo(0, 0);
   document.querySelector("main h2")?.focus({ preventScroll: true });
+}
+
+/** A view that the browser's Back leaves again, without leaving the page. The history holds the name of the step alone. */
+function step(name, file = null) {
+  history.pushState({ step: name, file }, "");
+  show(STEPS[name]);
+}
+
+/** The browser asks before it leaves a page with answers that were not sent. Nothing else could bring them back. */
+function guard() {
+  if (isUnsent()) addEventListener("beforeunload", warn);
+  else removeEventListener("beforeunload", warn);
+}
+
+/** Say something to those who hear the page; the element stays when the rest is drawn again. */
+function announce(words) {
+  const live = document.getElementById("live");
+  live.lang = spoken();
+  if (live.textContent !== words) live.textContent = words;
 }
 
 function redraw() {
@@ -396,30 +494,62 @@ function table(head, rows, { caption = null, label = null, numbers = [] } = {}) 
 /** A view that only says something. */
 const notice = (title, note, values = {}, ...more) => [
   say("h2", title, values),
-  say("p", note, values, { role: "status" }),
+  say("p", note, values, { "data-said": true }),
   ...more,
 ];
+
+/** Something to open; it stays open when the page is drawn again. */
+function details(key, ...children) {
+  const toggle = ({ target }) => (target.open ? opened.add(key) : opened.delete(key));
+  return el("details", { open: opened.has(key), "data-details": key, ontoggle: toggle }, say("summary", key), children);
+}
+
+/** How far something is; without numbers, that it goes on. */
+const progress = (label, attributes = {}) => el("progress", { "aria-label": text(label), ...attributes });
 
 // ---------------------------------------------------------------- before the questions
 
 function startView() {
+  return [
+    introWords(),
+    state && say("p", state, {}, { class: "test", "data-said": true }),
+    ...shortWords(),
+    ...(base ? [consentBox(), ...beginning()] : [say("p", "noAddress", {}, { "data-said": true })]),
+    ...longWords(),
+  ];
+}
+
+/** What others can learn, for those who have answered. */
+const aboutView = () => [...shortWords(), ...longWords(), button("goBack", () => history.back(), "action second")];
+
+const LONG_INTRO = 240; // characters; what is longer is cut after a sentence, and the rest can be opened
+
+function introWords() {
+  const words = survey.intro?.[language] ?? "";
+  const end = words.length > LONG_INTRO ? Math.max(...[...words.slice(0, LONG_INTRO).matchAll(/[.!?](?=\s)|\n/g)].map((match) => match.index + 1), 0) : 0;
+  if (!end) return words ? el("p", { class: "lines" }, words) : null;
+  return [el("p", { class: "lines" }, words.slice(0, end).trim()), details("more", el("p", { class: "lines" }, words.slice(end).trim()))];
+}
+
+/** Claim and condition in one size, what the device does, and what to do. */
+function shortWords() {
+  const k = Math.floor(Number(survey.k));
+  const values = { k: number(k), n: number(survey.expected) };
+  return [
+    say("h2", "learn"),
+    say("p", k > 1 ? "learnLead" : "learnOnly", values, { class: "lead" }),
+    say("p", "howLead", { amount: text(amountReplaced()), value: exampleValue() }),
+    say("p", "truth", {}, { class: "strong" }),
+  ];
+}
+
+function longWords() {
   const rows = ["us", "thief", "watcher", "finder", "court", ...(survey.mode === "invited" ? ["inviter"] : []), "open"];
   const learned = (row) => (row === "inviter" && survey.strict ? "inviterStrictLearn" : `${row}Learn`);
-  const k = Math.floor(Number(survey.k));
+  const cells = rows.map((row) => [say("span", row), say("span", learned(row))]);
   return [
-    survey.intro && tell("p", survey.intro, { class: "lines" }),
-    state && say("p", state, {}, { class: "test", role: "status" }),
-    missed.size ? errorSummary() : null,
-    say("h2", "learn"),
-    k > 1 ? say("p", "learnLead", { k: number(k) }, { class: "lead" }) : null,
-    k > 1 ? say("p", "learnWhen", { n: number(survey.expected) }, { class: "quiet" }) : null,
-    table([text("who"), text("what")], rows.map((row) => [say("span", row), say("span", learned(row))]), { label: text("learn") }),
-    say("h2", "how"),
-    exampleWords(),
-    say("p", "truth", {}, { class: "lead" }),
-    el("details", {}, say("summary", "odds"), oddsTable()),
-    say("h2", "part"),
-    ...(base ? [consentBox(), button("start", begin)] : [say("p", "noAddress", {}, { role: "status" })]),
+    details("whoLearns", table([text("who"), text("what")], cells, { label: text("whoLearns") })),
+    details("how", exampleWords(), belowWords(), oddsTable()),
     expertWords(),
   ];
 }
@@ -442,43 +572,77 @@ function anyCodes(question, code) {
 /** The chance that an answer is sent as it was given. */
 const keptChance = (question, code) => chanceOf(plan, anyCodes(question, code), question.place)(code);
 
+const MOST_SHOWN = 200; // values of a question whose odds are computed one by one
+
+/** The chance of each answer to each question that it is sent as given; of many values, that of the first. */
+const keptChances = questions.map((question) => {
+  const size = question.attribute.size;
+  return Array.from({ length: size <= MOST_SHOWN ? size : 1 }, (_, code) => keptChance(question, code));
+});
+
+/** How many answers are sent as something else: the word for their share over all questions. */
+function amountReplaced() {
+  const mean = (values) => values.reduce((total, value) => total + value, 0) / values.length;
+  const share = 1 - mean(keptChances.map(mean));
+  return share < 0.1 ? "few" : share < 0.4 ? "some" : share <= 0.6 ? "half" : share < 0.9 ? "most" : "nearly";
+}
+
+const exampleQuestion = () => questions.find(({ labels }) => labels?.length === 2) ?? questions.find(({ labels }) => labels) ?? questions[0];
+const exampleValue = () => labelOf(exampleQuestion(), exampleQuestion().labels?.length === 2 ? 1 : 0);
+
 function exampleWords() {
-  const question = questions.find(({ labels }) => labels?.length === 2) ?? questions.find(({ labels }) => labels) ?? questions[0];
+  const question = exampleQuestion();
   const kept = keptChance(question, 0);
   const values = { question: question.question[language], kept: of100(kept), count: of100(1 - kept) };
-  if (!question.labels) return [say("p", "howLead", { value: labelOf(question, 0) }), say("p", "exampleNumber", values)];
-  const [said, other] = question.labels.map((label) => label[language]);
-  const few = question.labels.length === 2;
-  return [
-    say("p", "howLead", { value: few ? other : said }),
-    say("p", few ? "example" : "exampleMany", { ...values, said, sent: other }),
-  ];
+  if (!question.labels) return say("p", "exampleNumber", values);
+  const [said, sent] = question.labels.map((label) => label[language]);
+  return say("p", question.labels.length === 2 ? "example" : "exampleMany", { ...values, said, sent });
+}
+
+/** Where an answer is sent less often than a blind pick among the answers to its question would: the widest such gap. */
+function belowWords() {
+  const gaps = questions.flatMap((question, i) => keptChances[i].map((kept, code) => ({ question, code, kept, blind: 1 / question.attribute.size })));
+  const { question, code, kept, blind } = gaps.reduce((widest, gap) => (gap.blind - gap.kept > widest.blind - widest.kept ? gap : widest));
+  if (of100(kept) >= of100(blind)) return null;
+  return say("p", "below", { question: question.question[language], said: labelOf(question, code), kept: of100(kept), blind: of100(blind) });
 }
 
 function oddsTable() {
-  const rows = questions.map((question) => {
-    const size = question.attribute.size;
-    const some = size <= 200 ? [...Array(size).keys()] : [0];
-    const kept = some.map((code) => of100(keptChance(question, code)));
+  const rows = questions.map((question, i) => {
+    const kept = keptChances[i].map(of100);
     const [low, high] = [Math.min(...kept), Math.max(...kept)];
     const range = (a, b) => (a === b ? number(a) : text("range", { low: number(a), high: number(b) }));
     return [question.question[language], range(low, high), range(100 - high, 100 - low)];
   });
-  return table([text("question"), text("oddsKept"), text("oddsOther")], rows, { label: text("odds"), numbers: [1, 2] });
+  return table([text("question"), text("oddsKept"), text("oddsOther")], rows, { caption: text("odds"), numbers: [1, 2] });
 }
 
+/** The box, and beside it what is wrong with it. */
 function consentBox() {
-  const change = (event) => (consent = event.target.checked);
-  const box = el("input", { type: "checkbox", id: "consent", autocomplete: "off", onchange: change });
+  const wrong = missed.get("consent");
+  const change = (event) => {
+    consent = event.target.checked;
+    if (!missed.delete("consent")) return;
+    document.getElementById("consent-error").remove();
+    box.removeAttribute("aria-invalid");
+    box.removeAttribute("aria-describedby");
+  };
+  const noted = wrong ? { "aria-describedby": "consent-error", "aria-invalid": "true" } : {};
+  const box = el("input", { type: "checkbox", id: "consent", autocomplete: "off", onchange: change, ...noted });
   box.checked = consent;
-  return el("label", { class: "tick", for: "consent" }, box, say("span", "consent"));
+  return [
+    el("label", { class: "tick", for: "consent" }, box, say("span", "consent")),
+    wrong ? el("p", { id: "consent-error", class: "message", lang: foreign() }, wrong()) : null,
+  ];
 }
+
+const beginning = () => (isUnsent() ? [say("p", "resumeNote", {}, { class: "quiet" }), button("resume", begin)] : [button("start", begin)]);
 
 function begin() {
-  missed = consent ? new Map() : new Map([["consent", text("consentMissed")]]);
-  if (missed.size) return showErrors();
-  forget();
-  show(questionView);
+  if (consent) return step("questions");
+  missed = new Map([["consent", () => text("consentMissed")]]);
+  redraw();
+  document.getElementById("consent").focus();
 }
 
 function expertWords() {
@@ -486,18 +650,32 @@ function expertWords() {
   const up = (value, digits) => number(Math.ceil(value * 10 ** digits) / 10 ** digits);
   const entries = [["planHash", survey.plan_digest]];
   if (published) entries.unshift(["pageHash", published.page], ["surveyHash", published.digest]);
-  const link = (name) => el("a", { href: new URL(name, base).href, rel: "noreferrer" }, name);
-  const [before, between, after] = text("files", { plan: "\n", survey: "\n" }).split("\n");
-  return el(
-    "details",
-    {},
-    say("summary", "experts"),
+  return details(
+    "experts",
     Number.isFinite(factor) ? say("p", "factor", { factor: up(factor, 1), epsilon: up(Math.log(factor), 2) }) : null,
     el("dl", {}, entries.flatMap(([key, value]) => [say("dt", key), el("dd", {}, el("code", {}, value))])),
     say("p", "check"),
-    base ? el("p", {}, before, link("plan.json"), between, link("survey.json"), after) : null,
-    button("practice", () => (forget(), show(practiceView)), "link"),
+    say("p", "files"),
+    el("ul", { class: "plain" }, [...Object.keys(files), "program"].map((name) => el("li", {}, fileButton(name)))),
+    button("practice", practice, "link"),
   );
+}
+
+const fileName = (name) => (name in files ? name : text("program"));
+const fileButton = (name) => el("button", { type: "button", class: "link", lang: name in files ? null : foreign(), onclick: () => step("file", name) }, fileName(name));
+
+/** A file of the page, to read. */
+function fileView() {
+  const name = history.state.file;
+  const back = () => button("goBack", () => history.back(), "action second");
+  return [
+    el("h2", {}, fileName(name)),
+    say("p", "fileNote"),
+    base && name in files ? el("p", {}, say("a", "fileLink", {}, { href: new URL(name, base).href, target: "_blank", rel: "noopener noreferrer" })) : null,
+    back(),
+    el("code", { class: "bytes", translate: "no", lang: "zxx", tabindex: "0", role: "region", "aria-label": fileName(name) }, files[name] ?? program),
+    back(),
+  ];
 }
 
 // ---------------------------------------------------------------- questions
@@ -505,10 +683,12 @@ function expertWords() {
 function questionView() {
   return [
     say("h2", "questions"),
-    missed.size ? errorSummary() : null,
+    say("p", "questionsNote"),
+    listed ? errorSummary() : null,
     questionForm(),
     say("p", "sendNote"),
     button("send", drawAndSend),
+    button("explained", () => history.back(), "link"),
   ];
 }
 
@@ -521,23 +701,36 @@ function questionForm() {
 }
 
 /** The notes that belong to a question, as a list of ids. */
-const notesOf = (i) => [questions[i].help && `help${i}`, missed.has(i) && `error${i}`].filter(Boolean).join(" ") || null;
+function notesOf(i) {
+  const { help, labels, optional } = questions[i];
+  return [help && `help${i}`, (!labels || optional) && `hint${i}`, isGrouped(i) && `group${i}`, missed.has(i) && `error${i}`].filter(Boolean).join(" ") || null;
+}
+
+const isGrouped = (i) => !questions[i].labels && Boolean(questions[i].attribute.bins);
 
 function describe(element, i) {
   if (notesOf(i)) element.setAttribute("aria-describedby", notesOf(i));
   else element.removeAttribute("aria-describedby");
 }
 
+/** What a question has above its fields. What is marked data-open holds only where no answer is possible. */
 function parts(question, i) {
+  const { labels, attribute, optional } = question;
+  const open = optional ? say("span", "mayStayOpen", { label: labelOf(question, attribute.size - 1) }, { "data-open": true }) : null;
+  const hint = labels ? null : el("span", { lang: foreign(), "data-hint": true }, numberHint(question), " ");
+  const mark = optional ? [" ", say("span", "optional", {}, { "data-open": true, class: "quiet" })] : null;
   return {
     described: notesOf(i),
-    legend: tell("legend", question.question, { id: `legend${i}` }),
+    legend: el("legend", { id: `legend${i}` }, question.question[language], mark),
     notes: [
       question.help && tell("p", question.help, { id: `help${i}`, class: "quiet lines" }),
-      missed.has(i) ? el("p", { id: `error${i}`, class: "message" }, missed.get(i)) : null,
+      hint || open ? el("p", { id: `hint${i}`, class: "quiet" }, hint, open) : null,
+      missed.has(i) ? errorNote(i) : null,
     ],
   };
 }
+
+const errorNote = (i) => el("p", { id: `error${i}`, class: "message", lang: foreign() }, missed.get(i)());
 
 const MOST_BUTTONS = 12; // longer lists are a menu
 
@@ -585,27 +778,31 @@ function numberQuestion(question, i) {
     "aria-describedby": described,
     "aria-invalid": missed.has(i) ? "true" : null,
     oninput: () => answer(i, input.value),
+    onchange: () => judge(i, input),
   });
   input.value = answers[i] ?? "";
-  const fields = [input];
-  if (question.optional) {
-    const silent = el("input", { type: "checkbox", autocomplete: "off", onchange: () => {
-      if (silent.checked) input.value = "";
-      input.disabled = silent.checked;
-      answer(i, silent.checked ? null : undefined);
-    } });
-    silent.checked = answers[i] === null;
-    input.disabled = silent.checked;
-    fields.push(el("label", { class: "tick" }, silent, say("span", "notSaid")));
-  }
-  return el("fieldset", { class: missed.has(i) ? "missed" : null, "data-question": i }, legend, notes, fields);
+  const group = isGrouped(i) ? el("p", { id: `group${i}`, class: "group", role: "status", lang: foreign() }) : null;
+  return el("fieldset", { class: missed.has(i) ? "missed" : null, "data-question": i }, legend, notes, input, group);
+}
+
+/** A number that is no possible answer is told as soon as the field is left. */
+function judge(i, input) {
+  if (!(answers[i] ?? "").trim() || codeAt(i) !== null || missed.has(i)) return;
+  missed.set(i, () => numberHint(questions[i]));
+  input.before(errorNote(i));
+  input.setAttribute("aria-invalid", "true");
+  describe(input, i);
+  input.closest("fieldset").classList.add("missed");
+  refresh(document);
+  announce(missed.get(i)());
 }
 
 function answer(i, value) {
   answers[i] = value;
   if (missed.delete(i)) {
     document.getElementById(`error${i}`).remove();
-    document.querySelector(missed.size ? `[data-missed="${i}"]` : ".errors").remove();
+    document.querySelector(missed.size ? `[data-missed="${i}"]` : ".errors")?.remove();
+    if (!missed.size) listed = false;
     const field = document.querySelector(`[data-question="${i}"]`);
     field.classList.remove("missed");
     for (const part of [field, ...field.querySelectorAll("[aria-invalid]")]) {
@@ -614,16 +811,23 @@ function answer(i, value) {
     }
   }
   refresh(document);
+  guard();
 }
 
-/** The code of an answer, or null as long as there is none. */
+/** The code of an answer, or null as long as there is none. A question that may stay open and does has its last one. */
 function codeAt(i) {
   const { attribute, labels } = questions[i];
   if (implied[i] !== undefined) return implied[i];
-  if (answers[i] === undefined || labels) return answers[i] ?? null;
-  if (answers[i] === null) return codeOf(attribute, null);
-  const typed = answers[i].replace(/\s/g, "");
-  return codeOf(attribute, attribute.type === "integer" ? typed : typed.replace(",", "."));
+  const typed = typeof answers[i] === "string" ? answers[i].replace(/\s/g, "") : answers[i];
+  if (typed === undefined || typed === "") return mayStayOpen[i] ? attribute.size - 1 : null;
+  return labels ? typed : codeOf(attribute, attribute.type === "integer" ? ungrouped(typed) : typed.replace(",", "."));
+}
+
+/** A whole number as people write it here: 7,391,000 in English is 7.391.000 in German. */
+function ungrouped(typed) {
+  const mark = new Intl.NumberFormat(language).formatToParts(1e6).find(({ type }) => type === "group")?.value.replace(/\s/g, "");
+  const [first, ...rest] = mark ? typed.split(mark) : [typed];
+  return rest.every((digits) => /^\d{3}$/.test(digits)) && (!rest.length || /^[+-]?\d{1,3}$/.test(first)) ? first + rest.join("") : typed;
 }
 
 /** The codes that a question can have, given the answers before it in its bundle. */
@@ -647,7 +851,12 @@ function refresh(root) {
     const bound = question.unit.forbid.length && question.attribute.size <= MOST_TRIED;
     const possible = bound ? possibleCodes(i) : null;
     implied[i] = possible?.length === 1 ? possible[0] : undefined;
+    mayStayOpen[i] = question.optional && (!possible || possible.includes(question.attribute.size - 1));
     field.hidden = implied[i] !== undefined;
+    for (const part of field.querySelectorAll("[data-open]")) part.hidden = !mayStayOpen[i];
+    const hint = field.querySelector("[data-hint]");
+    if (hint) hint.hidden = missed.has(i); // the message says the same
+    if (isGrouped(i)) showGroup(field.querySelector(".group"), i);
     if (!question.labels) return;
     if (possible && !possible.includes(answers[i])) answers[i] = undefined;
     const out = (code) => Boolean(possible) && !possible.includes(code);
@@ -666,36 +875,51 @@ function refresh(root) {
   });
 }
 
+/** The group that a number is counted in, before it is sent. */
+function showGroup(note, i) {
+  const code = (answers[i] ?? "").trim() ? codeAt(i) : null;
+  const words = code === null ? "" : text("counts", { group: labelOf(questions[i], code) });
+  if (note.textContent !== words) note.textContent = words;
+}
+
 /** The codes of all answers in the order of a record; null, and `missed` filled, if one is missing or wrong. */
 function checked() {
   missed = new Map();
   const codes = plan.attributes.map(() => null);
   questions.forEach((question, i) => {
     const code = codeAt(i);
-    if (code === null) missed.set(i, question.labels ? text("choose") : numberHint(question));
+    if (code === null) missed.set(i, () => (question.labels ? text("choose") : numberHint(question)));
     codes[question.place] = code;
   });
   for (const unit of plan.units) {
     const own = unit.places.map((place) => codes[place]);
     if (own.includes(null) || isPossible(unit, own)) continue;
-    questions.forEach((question, i) => question.unit === unit && missed.set(i, text("together")));
+    questions.forEach((question, i) => question.unit === unit && missed.set(i, () => text("together")));
   }
-  return missed.size ? null : codes;
+  listed = missed.size > 0;
+  return listed ? null : codes;
 }
 
-function numberHint({ attribute }) {
-  if (!attribute.range) return text("number");
-  return text("whole", { low: number(BigInt(attribute.range[0])), high: number(BigInt(attribute.range[1])) });
+/** A value of a question as people write it: a year has no comma. */
+const written = (value) => new Intl.NumberFormat(language, { useGrouping: "min2", maximumFractionDigits: 20 }).format(value);
+
+/** Which numbers are possible. */
+function numberHint({ attribute: { range, bins, type } }) {
+  if (range) return text("whole", { low: written(BigInt(range[0])), high: written(BigInt(range[1])) });
+  const low = ["low", "both"].includes(bins.open) ? null : bins.edges[0];
+  const high = ["high", "both"].includes(bins.open) ? null : bins.edges.at(-1);
+  if (type === "integer") {
+    const values = { low: low !== null && written(BigInt(low)), high: high !== null && written(BigInt(high) - 1n) };
+    return text(low === null ? (high === null ? "wholeAny" : "wholeMost") : high === null ? "wholeLeast" : "whole", values);
+  }
+  const values = { low: low !== null && written(Number(low)), high: high !== null && written(Number(high)) };
+  return text(low === null ? (high === null ? "number" : "numberBelow") : high === null ? "numberLeast" : "numberBetween", values);
 }
 
 function errorSummary() {
   const items = [...missed].map(([i, message]) => {
-    const named = i === "consent" ? message : `${questions[i].question[language]} ${message}`;
-    const go = () => {
-      const field = i === "consent" ? document.getElementById("consent") : document.querySelector(`[data-question="${i}"]`);
-      (field.querySelector("[role=radio][tabindex='0'], input, select") ?? field).focus();
-    };
-    return el("li", { "data-missed": i }, el("button", { type: "button", onclick: go }, named));
+    const go = () => document.querySelector(`[data-question="${i}"] :is([role=radio][tabindex='0'], input, select)`).focus();
+    return el("li", { "data-missed": i }, el("button", { type: "button", onclick: go }, `${questions[i].question[language]} ${message()}`));
   });
   return el("div", { class: "errors", tabindex: "-1", role: "group", "aria-labelledby": "errors" }, say("h2", "wrong", {}, { id: "errors" }), el("ul", {}, items));
 }
@@ -721,7 +945,11 @@ async function drawAndSend() {
   codes.fill(0);
   forget();
   if (!kept.record) return goOn(kept);
-  if (survey.mode === "invited") later(send, APART.least + randomShare() * (APART.most - APART.least));
+  if (survey.mode === "invited") {
+    const seconds = APART.least + randomShare() * (APART.most - APART.least);
+    pause = { from: Date.now(), to: Date.now() + 1000 * seconds };
+    later(send, seconds);
+  }
   show(sendingView);
   if (!waiting) send();
 }
@@ -810,36 +1038,52 @@ async function ask() {
   return true;
 }
 
-const sendingView = () => notice("sending", survey.mode === "invited" && waiting ? "apart" : "sendingNow");
+function sendingView() {
+  if (survey.mode !== "invited" || !waiting) return notice("sending", "sendingNow", {}, progress("sending"));
+  const bar = progress("sending", { max: pause.to - pause.from, value: Date.now() - pause.from });
+  const tick = () => {
+    bar.value = Date.now() - pause.from;
+    if (bar.isConnected && waiting) setTimeout(tick, 250);
+  };
+  setTimeout(tick, 250);
+  return notice("sending", "apart", {}, bar);
+}
+
 const waitingView = () => notice("saved", problem === "unreachable" ? "savedOffline" : "savedBusy", {}, button("again", () => (show(sendingView), send())));
 const closedView = () => notice("closed", store.read().closed ? "closedLost" : "closedNote");
 const failedView = () => notice("failed", "failedFor", { code: problem }, button("again", () => (show(sendingView), send())));
 const otherView = () => notice("other", "otherNote");
 
 function doneView() {
-  if (!sent) return notice("done", "doneBefore");
+  if (!sent) return notice("done", "doneBefore", {}, button("explained", () => step("about"), "link"));
   const { record } = JSON.parse(sent);
   const rows = questions.map((question) => [question.question[language], labelOf(question, record[question.place])]);
   return notice(
     "done",
     "doneNow",
     {},
-    el(
-      "details",
-      {},
-      say("summary", "sent"),
+    details(
+      "sent",
       say("p", "sentNote"),
       el("code", { class: "bytes", translate: "no" }, sent),
       table([text("question"), text("sentValue")], rows, { label: text("sent") }),
+      button("hide", hideSent, "action second"),
     ),
+    button("explained", () => step("about"), "link"),
   );
+}
+
+function hideSent() {
+  const shown = document.querySelector("[data-details=sent]");
+  shown.open = false;
+  shown.querySelector("summary").focus();
 }
 
 /** What a code of a question means to people. */
 function labelOf({ labels, attribute, optional }, code) {
   if (labels) return labels[code][language];
   if (optional && code === attribute.size - 1) return text("notSaid");
-  return attribute.range ? number(BigInt(attribute.range[0]) + BigInt(code)) : attribute.bins.labels[code];
+  return attribute.range ? written(BigInt(attribute.range[0]) + BigInt(code)) : attribute.bins.labels[code];
 }
 
 // ---------------------------------------------------------------- invitations
@@ -850,6 +1094,7 @@ async function redeem() {
   const { claim } = store.read();
   if (!claim) return goOn(store.read());
   if (!published && !(await ask())) return tryLater(redeem, 0), show(redeemLaterView, false);
+  reach("redeemingSign");
   const body = JSON.stringify({ survey: published.digest, code: claim.code, blinded: claim.blinded });
   const reply = await post(new URL("claim", issuer), body, "signature");
   if (!reply.ok) {
@@ -858,6 +1103,8 @@ async function redeem() {
     const ours = await store.alone(() => store.holds({ claim }) && (store.write({}), true));
     if (ours) return show(reply.code === "conflict" ? usedView : unknownView);
   } else {
+    reach("redeemingCheck");
+    await painted();
     let signature;
     try {
       signature = await finalize(survey.invitation_key, fromBase64(claim.token), fromBase64(reply.data.signature), BigInt(claim.inverse));
@@ -879,8 +1126,19 @@ async function claimFor(code) {
   return { code, token: toBase64(token), blinded: toBase64(blinded), inverse: String(inverse) };
 }
 
-const redeemingView = () => notice("redeeming", "redeemingNote");
-const redeemLaterView = () => notice("redeeming", "redeemLater");
+const STAGES = ["redeemingNote", "redeemingSign", "redeemingCheck"];
+const redeemingView = () => notice("redeeming", stage, {}, progress("redeeming", { max: STAGES.length, value: STAGES.indexOf(stage) + 0.5 }));
+const redeemLaterView = () => notice("redeeming", "redeemLater", {}, progress("redeeming"));
+
+/** Show how far the invitation is. */
+function reach(next) {
+  stage = next;
+  show(redeemingView, false);
+}
+
+/** Let the browser show what was drawn before it computes; a page in the background is not drawn, so not for long. */
+const painted = () => new Promise((go) => (requestAnimationFrame(() => setTimeout(go)), setTimeout(go, 100)));
+
 const markingView = () => notice("marking", "markingNote");
 const usedView = () => notice("used", "usedNote");
 const unknownView = () => notice("unknown", "unknownNote");
@@ -888,17 +1146,24 @@ const invitationView = () => notice("invitation", "invitationNote");
 
 // ---------------------------------------------------------------- practice: audit or send, never both
 
+/** Practice has the questions for itself; answers to be sent wait aside. */
+function practice() {
+  aside = answers;
+  answers = [];
+  forgetMarks();
+  step("practice");
+}
+
 function practiceView() {
-  const leave = () => (forget(), show(startView));
   return [
     say("h2", "practice"),
     say("p", "practiceNote", {}, { class: "test" }),
     say("p", "practiceLead"),
-    missed.size ? errorSummary() : null,
+    listed ? errorSummary() : null,
     questionForm(),
     el("div", { class: "actions" }, button("drawOne", () => practise(1)), button("drawMany", () => practise(1000))),
     el("div", { id: "practised", role: "status" }, practised && (practised.counts ? manyDraws() : oneDraw())),
-    button("back", leave, "action second"),
+    button("leavePractice", () => history.back(), "action second"),
   ];
 }
 
@@ -963,7 +1228,7 @@ function manyDraws() {
 /** The code of an invitation; it leaves the address bar at once. */
 function takeCode() {
   const code = location.hash.match(/[A-Za-z0-9_-]{22}$/)?.[0] ?? null;
-  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+  history.replaceState(null, "", location.pathname + location.search); // nor is a step of an earlier visit left
   return code;
 }
 
@@ -975,6 +1240,8 @@ async function open() {
   const invited = survey.mode === "invited";
   let kept = store.read();
   if (invited && code && !kept.record && kept.claim?.code !== code && !kept.token) {
+    reach("redeemingNote");
+    await painted();
     let claim;
     try {
       claim = await claimFor(code);
@@ -997,6 +1264,23 @@ async function open() {
   if (view === startView && document.activeElement === document.body) redraw(); // nobody has begun to use it
 }
 
+/** What the browser's Back and Forward lead to inside the page. A record that waits is never left. */
+const STEPS = { questions: questionView, practice: practiceView, file: fileView, about: aboutView };
+
+addEventListener("popstate", () => {
+  const kept = base ? store.read() : {};
+  const name = history.state?.step;
+  if (kept.record || !view) return;
+  if (name === "file" || (name === "about" && kept.done)) return show(STEPS[name]);
+  if (name === "questions" && consent && !kept.done && !kept.closed) return show(questionView);
+  if (!base || [questionView, practiceView, fileView].includes(view)) return show(kept.done ? doneView : kept.closed ? closedView : startView);
+  if (view === aboutView) show(doneView);
+});
+addEventListener("hashchange", () => {
+  if (!location.hash) return;
+  if ([invitationView, usedView, unknownView].includes(view)) open(); // the whole link was put into the address bar
+  else takeCode();
+});
 addEventListener("online", () => {
   if (waiting && view === waitingView) send();
   else if (waiting && view === redeemLaterView) redeem();
@@ -1005,6 +1289,9 @@ addEventListener("pagehide", () => {
   forget();
   sent = null;
   consent = false;
+  opened = new Set();
+  guard();
+  announce("");
   document.getElementById("page").replaceChildren();
 });
 addEventListener("pageshow", (event) => event.persisted && open());
