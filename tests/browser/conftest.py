@@ -72,6 +72,16 @@ def postgres_site(tmp_path):
         yield site
 
 
+@pytest.fixture
+def invited_postgres_site(tmp_path):
+    """The survey for invited people, with answers in PostgreSQL."""
+    from asked import served
+    from postgres import cluster
+
+    with cluster() as server, served(tmp_path, invited=True, database=server.url) as site:
+        yield site
+
+
 @pytest.fixture(scope="session")
 def invited_site(tmp_path_factory):
     """A survey for invited people, on the real service."""
@@ -90,6 +100,7 @@ def visit(browser):
 
     def open_page(url=None, *, script=None, width=390, locale="en-GB", **options):
         context = browser.new_context(viewport={"width": width, "height": 844}, locale=locale, **options)
+        context.set_default_timeout(10_000)
         contexts.append(context)
         if script:
             context.add_init_script(script)

@@ -321,7 +321,9 @@ def link(site):
     return f"{site.url}#{to_text(code)}", to_text(code)
 
 
-def test_an_invited_survey(invited_site, visit):
+@pytest.mark.parametrize("database", ["SQLite", "PostgreSQL"])
+def test_an_invited_survey(request, database, visit):
+    invited_site = request.getfixturevalue("invited_site" if database == "SQLite" else "invited_postgres_site")
     before = accepted(invited_site)
     url, code = link(invited_site)
     person = visit()
@@ -466,7 +468,7 @@ def test_a_claim_whose_reply_is_lost_is_made_again(invited_site, visit):
     invited_site.wire.loses_replies_to = b"POST /claim"
     try:
         person.page.goto(url)
-        person.page.get_by_text("tries again by itself").wait_for()
+        person.page.locator("main").get_by_text("tries again by itself").wait_for()
     finally:
         invited_site.wire.loses_replies_to = None
     person.page.reload()

@@ -160,19 +160,20 @@ def test_a_key_that_could_mark_people_is_told_before_anything_is_sent(visit):
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize(
-    ("locale", "row", "same", "apart"),
+    ("locale", "table", "row", "same", "apart"),
     [
-        ("en-GB", "Whoever invited you", "the same address", "staying apart"),
-        ("de-DE", "Wer Sie eingeladen hat", "derselben Adresse", "getrennt bleibt"),
+        ("en-GB", "Who can learn what", "Whoever invited you", "the same address", "staying apart"),
+        ("de-DE", "Wer was erfahren kann", "Wer Sie eingeladen hat", "derselben Adresse", "getrennt bleibt"),
     ],
 )
-def test_who_could_match_an_invitation_is_said_by_address_and_mode(visit, strict, locale, row, same, apart):
+def test_who_could_match_an_invitation_is_said_by_address_and_mode(visit, strict, locale, table, row, same, apart):
     survey = survey_of(invitation_key=PrivateKey.generate().public, strict=strict)
     place = f"pkanon {hashlib.sha256(survey.files['survey.json']).hexdigest()}"
     redeemed = json.dumps({"token": "AA", "signature": "AA"})
     person = visit(locale=locale, script=f"localStorage.setItem({place!r}, {redeemed!r})")
     hosted(person, survey, status={"state": "open"})
     person.page.goto("https://survey.test/")
+    person.page.get_by_text(table).click()
     said = person.page.get_by_role("row", name=row).get_by_role("cell").inner_text()
     assert re.search("address|adress", said, re.IGNORECASE)
     assert (same in said) is not strict
@@ -192,7 +193,7 @@ def test_from_a_disk_without_an_address_it_can_be_tested_but_not_answered(visit,
     survey = survey_of(invitation_key=PrivateKey.generate().public if invited else None)
     (tmp_path / "index.html").write_bytes(survey.files["index.html"])
     person = visit(f"{(tmp_path / 'index.html').as_uri()}#{to_text(bytes(16))}")
-    person.sees("Taking part")
+    person.sees("What can others learn about you?")
     page = person.page
     assert "it does not say where answers go" in page.locator("main").inner_text()
     assert page.get_by_role("button", name="Start", exact=True).count() == page.locator("input").count() == 0

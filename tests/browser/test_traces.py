@@ -103,7 +103,7 @@ def test_no_trace_after_an_answer(open_site, profile):
     assert traces(profile.folder) == []
 
 
-@pytest.mark.parametrize("moment", ["while answering", "while waiting", "in practice"])
+@pytest.mark.parametrize("moment", ["while answering", "after Back", "while waiting", "in practice"])
 def test_no_trace_after_a_crash(open_site, profile, moment):
     person = profile(open_site.url)
     if moment == "in practice":
@@ -114,6 +114,9 @@ def test_no_trace_after_a_crash(open_site, profile, moment):
     person.fill()
     if moment == "in practice":
         person.page.get_by_role("button", name="Draw once").click()
+    if moment == "after Back":
+        person.page.go_back()
+        person.page.get_by_role("button", name="Go on with my answers").wait_for()
     if moment == "while waiting":
         person.page.route("**/answers", lambda route: route.abort())
         person.send()
@@ -143,7 +146,7 @@ def test_inputs_have_no_names_and_forms_go_nowhere(open_site, visit):
     assert page.locator("[name]:not(meta)").count() == 0
     assert page.locator("form[action], [type=submit], button:not([type])").count() == 0
     fields = page.locator("input, select, textarea").count()
-    assert fields == page.locator("form[autocomplete=off] :is(input, select, textarea)").count() == 3
+    assert fields == page.locator("form[autocomplete=off] :is(input, select, textarea)").count() == 2
     assert BADGE not in page.content()  # what is typed is no part of the document
 
 

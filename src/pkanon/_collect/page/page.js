@@ -673,7 +673,7 @@ function fileView() {
     say("p", "fileNote"),
     base && name in files ? el("p", {}, say("a", "fileLink", {}, { href: new URL(name, base).href, target: "_blank", rel: "noopener noreferrer" })) : null,
     back(),
-    el("code", { class: "bytes", translate: "no", lang: "zxx", tabindex: "0", role: "region", "aria-label": fileName(name) }, files[name] ?? program),
+    el("code", { class: "bytes", translate: "no" }, files[name] ?? program),
     back(),
   ];
 }
