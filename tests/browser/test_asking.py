@@ -99,14 +99,19 @@ def test_a_long_introduction_can_be_opened(visit):
 
 
 @pytest.mark.parametrize(
-    ("text", "records", "k", "amount"),
-    [(ONE, 100_000, 2, "a few"), (ONE, 200, 100, "about half of the"), (SMOKING, 5_000, 20, "most")],
+    ("text", "records", "k", "amount", "least", "most"),
+    [
+        (ONE, 100_000, 2, "a few", 0, 10),
+        (ONE, 200, 100, "about half of the", 40, 60),
+        (SMOKING, 5_000, 20, "most", 60, 90),
+    ],
 )
-def test_how_many_answers_are_replaced_is_said_by_the_plan(visit, text, records, k, amount):
+def test_how_many_answers_are_replaced_is_said_by_the_plan(visit, text, records, k, amount, least, most):
     person, survey = asked(visit, text, records=records, k=k)
     assert f"Your device replaces {amount} answers at random" in person.page.locator("main").inner_text()
-    replaced = [100 - odds["kept_of_100"] for odds in survey.data["odds"]]
-    assert {"a few": max(replaced) < 10, "about half of the": 40 <= min(replaced) <= max(replaced) <= 60}.get(amount, True)
+    rows = [odds["sent_of_100"] or [[odds["kept_of_100"]]] for odds in survey.data["odds"]]
+    kept = [sum(row[min(code, len(row) - 1)] for code, row in enumerate(some)) / len(some) for some in rows]
+    assert least <= 100 - sum(kept) / len(kept) <= most
 
 
 def test_an_answer_that_is_sent_less_often_than_chance(visit):
@@ -135,10 +140,20 @@ def test_the_table_has_the_least_and_the_most_of_the_plan(visit):
 @pytest.mark.parametrize(
     ("locale", "table", "row", "parts"),
     [
-        ("en-GB", "Who can learn what", "A court or an authority", ["orders us to hand them over", "order us to note, from then on", "nobody can tell which answers in a row are true"]),
-        ("de-DE", "Wer was erfahren kann", "Ein Gericht oder eine Behörde", ["ihre Herausgabe anordnet", "von da an festhalten", "kann niemand sagen, welche Antworten in einer Zeile wahr sind"]),
+        (
+            "en-GB",
+            "Who can learn what",
+            "A court or an authority",
+            ["orders us to hand them over", "order us to note", "nobody can tell which answers in a row are true"],
+        ),
+        (
+            "de-DE",
+            "Wer was erfahren kann",
+            "Ein Gericht oder eine Behörde",
+            ["Herausgabe anordnet", "von da an festhalten", "niemand sagen, welche Antworten in einer Zeile wahr sind"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_a_court_can_order(open_site, visit, locale, table, row, parts):
     page = visit(open_site.url, locale=locale).page
     page.get_by_text(table).click()
@@ -250,7 +265,7 @@ forbid = [{{ garden = ["no"], trees = ["some", "many", ""] }}, {{ garden = ["yes
         ("en-GB", "How old are you?", " 9 ", "Counted as 0-9"),
         ("en-GB", "What is your rent?", "1,200", "Counted as 1000+"),
         ("de-DE", "Wie hoch ist Ihre Miete?", "1.200", "Zählt als 1000+"),
-        ("de-DE", "Wie groß ist Ihre Wohnung?", "20,4", "Zählt als 0.5-20.5"),
+        ("de-DE", "Wie groß ist Ihre Wohnung?", "20,4", "Zählt als 0,5 bis unter 20,5"),
     ],
 )
 def test_the_group_of_a_number_is_shown(visit, locale, question, typed, group):

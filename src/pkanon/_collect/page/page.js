@@ -59,6 +59,7 @@ const WORDS = {
     oddsOther: "Sent with another answer",
     question: "Question",
     range: "{low} to {high}",
+    between: "{low} to below {high}",
     consent: "I have read this and want to take part.",
     consentMissed: "Tick this box if you want to take part.",
     start: "Start",
@@ -199,6 +200,7 @@ const WORDS = {
     oddsOther: "Mit einer anderen Antwort gesendet",
     question: "Frage",
     range: "{low} bis {high}",
+    between: "{low} bis unter {high}",
     consent: "Ich habe das gelesen und möchte teilnehmen.",
     consentMissed: "Setzen Sie hier das Häkchen, wenn Sie teilnehmen möchten.",
     start: "Beginnen",
@@ -1083,7 +1085,13 @@ function hideSent() {
 function labelOf({ labels, attribute, optional }, code) {
   if (labels) return labels[code][language];
   if (optional && code === attribute.size - 1) return text("notSaid");
-  return attribute.range ? written(BigInt(attribute.range[0]) + BigInt(code)) : attribute.bins.labels[code];
+  return attribute.range ? written(BigInt(attribute.range[0]) + BigInt(code)) : groupName(attribute.bins.labels[code]);
+}
+
+/** The name of a group of numbers; [0.5, 20.5) is written out. */
+function groupName(label) {
+  const ends = label.match(/^\[(\S+), (\S+)\)$/);
+  return ends ? text("between", { low: written(ends[1]), high: written(ends[2]) }) : label;
 }
 
 // ---------------------------------------------------------------- invitations
