@@ -127,6 +127,21 @@ def test_an_answer_that_is_sent_less_often_than_chance(visit):
     assert "pure chance" not in person.page.locator("[data-details=how]").inner_text()
 
 
+def test_a_plan_that_keeps_numbers_less_often_than_chance(visit):
+    """An optimal design with a negative rho: 12 people of 100 keep one of seven values, and a blind draw keeps 14."""
+    numbers = "".join(
+        f'[attributes.{name}]\nrange = [1, {high}]\nquestion = {{ en = "{name}?", de = "{name}?" }}\n'
+        for name, high in (("rooms", 7), ("people", 9))
+    )
+    person, survey = asked(visit, ONE + numbers, records=200, k=100)
+    assert min(survey.plan.rho.values()) < 0
+    kept = survey.data["odds"][1]["kept_of_100"]
+    assert kept < 14
+    person.page.get_by_text("How it works, in numbers").click()
+    words = person.page.locator("[data-details=how]").inner_text()
+    assert f"who answer “1” to “rooms?”, picking blindly would send about 14 as “1”; here it is about {kept}." in words
+
+
 def test_the_table_has_the_least_and_the_most_of_the_plan(visit):
     person, survey = asked(visit, SMOKING)
     person.page.get_by_text("How it works, in numbers").click()
