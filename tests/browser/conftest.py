@@ -100,7 +100,7 @@ def visit(browser):
 
     def open_page(url=None, *, script=None, width=390, locale="en-GB", **options):
         context = browser.new_context(viewport={"width": width, "height": 844}, locale=locale, **options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(20_000)
         contexts.append(context)
         if script:
             context.add_init_script(script)

@@ -29,7 +29,7 @@ class Respondent:
         """The heading of what is seen now."""
         return str(self.page.locator("main h2").first.inner_text())
 
-    def sees(self, heading: str, timeout: float = 8_000) -> None:
+    def sees(self, heading: str, timeout: float = 20_000) -> None:
         """Wait for a heading."""
         self.page.get_by_role("heading", name=heading, level=2).wait_for(timeout=timeout)
 
