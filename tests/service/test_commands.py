@@ -3,14 +3,22 @@
 import json
 import os
 import stat
+from pathlib import Path
 
 import pytest
-from collecting import TOKEN, Client, Process, Respondents, make, opened, packed
+from collecting import SURVEY, TOKEN, Client, Process, Respondents, make, opened, packed, running
 from postgres import cluster
 
 import pkanon as pk
 from pkanon._cli import run
 from pkanon._collect.store import StoreFailure, open_store
+from pkanon._plan import round_down
+
+FIVE = """
+[attributes.day]
+values = ["Mon", "Tue", "Wed", "Thu", "Fri"]
+question = "Which day?"
+"""
 
 
 @pytest.fixture
@@ -50,9 +58,20 @@ def test_a_running_survey_is_asked_and_told_by_its_address(survey, folder, token
         told = capsys.readouterr().out
         assert "The survey is open. 3 answers of 100 expected." in told
         assert "known answers" in told
-        for verb, state in (("pause", "paused"), ("resume", "open"), ("close", "closed")):
+        for verb, state in (("pause", "paused"), ("resume", "open")):
             assert run(["collect", verb, url, "--admin-token-file", token, "--json"]) == 0
             assert json.loads(capsys.readouterr().out)["state"] == state
+        closing = ["collect", "close", url, "--admin-token-file", token]
+        assert run(closing) == 2  # for ever, so not by mistake
+        assert "There are 3 answers and people were promised k for 100; a closed" in capsys.readouterr().err
+        assert run(["collect", "status", url, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["state"] == "open"
+        assert run(["collect", "close", str(folder / "survey"), "--database", database]) == 2
+        assert "stop the service, or give" in capsys.readouterr().err
+        assert run([*closing, "--allow-fewer", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["state"] == "closed"
+        assert run([*closing, "--json"]) == 0  # again: nothing is lost
+        capsys.readouterr()
         assert run(["collect", "close", url]) == 2
         assert "Give the admin token" in capsys.readouterr().err
         out = str(folder / "out")
@@ -65,6 +84,55 @@ def test_a_running_survey_is_asked_and_told_by_its_address(survey, folder, token
     finally:
         service.stop()
     assert service.process.returncode == 0
+
+
+def test_a_stopped_survey_is_not_closed_too_early(survey, folder, capsys):
+    database = f"sqlite:///{folder}/answers.db"
+    fill(survey, database, 99)
+    closing = ["collect", "close", str(folder / "survey"), "--database", database]
+    assert run(closing) == 2
+    assert "99 answers and people were promised k for 100" in capsys.readouterr().err
+    assert run([*closing, "--allow-fewer", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["state"] == "closed"
+
+
+def test_answers_in_batches_do_not_count_for_the_rest(survey, folder, capsys):
+    database = f"sqlite:///{folder}/answers.db"
+    fill(survey, database, 120)
+    place = [str(folder / "survey"), "--database", database]
+    assert run(["collect", "release", *place, "--batch", "-o", str(folder / "first")]) == 0
+    fill(survey, database, 7)
+    capsys.readouterr()
+    assert run(["collect", "status", *place, "--json"]) == 0
+    status = json.loads(capsys.readouterr().out)
+    assert (status["accepted"], status["in_batches"]) == (127, 120)
+    assert status["k"] == round_down(survey.plan.k_for(7))
+    assert run(["collect", "status", *place]) == 0
+    assert "120 of them were released in batches" in capsys.readouterr().out
+    assert run(["collect", "close", *place]) == 2
+    assert "There are 7 answers that no batch holds" in capsys.readouterr().err
+    with running(survey, database) as client:
+        served = client.ask("GET", "/status")[2]
+    assert served == status
+
+
+def test_a_plan_below_chance_says_so(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    Path("survey.toml").write_text(
+        SURVEY.partition("[attributes.age]")[0].replace('["no", "yes"]', '["a", "b", "c"]') + FIVE
+    )
+    new = ["collect", "new", "survey.toml", "--records", "1000", "--k", "500", "-o", "survey"]
+    assert run(new) == 0
+    said = "smokes, day: a person's own value is released less often than chance alone would release it."
+    assert said in capsys.readouterr().out
+    survey = pk.collect.Survey.read("survey")
+    assert min(survey.plan.rho.values()) < 0
+    assert said in survey.plan.explain()
+    opened(survey, "sqlite:///answers.db").close()
+    assert run(["collect", "status", "survey", "--database", "sqlite:///answers.db"]) == 0
+    assert said in capsys.readouterr().out
+    assert run([*new[:-3], "5", "-o", "open"]) == 0
+    assert "less often than chance" not in capsys.readouterr().out
 
 
 def test_a_stopped_survey_is_told_by_its_database(survey, folder, capsys):
@@ -89,6 +157,9 @@ def test_a_stopped_survey_is_told_by_its_database(survey, folder, capsys):
         (["status", "nowhere", "--database", "sqlite:///none.db"], "not the folder of a survey"),
         (["status", "http://127.0.0.1:9", "--database", "sqlite:///x.db"], "leave out --database"),
         (["status", "http://127.0.0.1:9?token=1"], "without anything behind it"),
+        (["status", "http://127.0.0.1:nine"], "without anything behind it"),
+        (["status", "survey.example.org"], "written with http:// or https://: https://survey.example.org"),
+        (["status", "localhost:8000"], "written with http:// or https://: http://localhost:8000"),
         (["close", "http://survey.example.org", "--admin-token-file", "admin.token"], "in the clear"),
         (["serve", "survey", "--database", "answers.db"], "there is no other kind"),
         (["serve", "survey", "--database", "sqlite:///answers.db", "--port", "70000"], "is not in the range"),

@@ -13,6 +13,8 @@ import pkanon as pk
 if TYPE_CHECKING:
     from pathlib import Path
 
+Check = Callable[[dict[str, Any]], None] | None
+
 
 def designs() -> list[str]:
     """The names that --design can have."""
@@ -40,6 +42,13 @@ def count_rows(table: str, text: pk.TextFormat) -> int:
     from .._frames import count_rows
 
     return count_rows(table, text=text)
+
+
+def below_chance(plan: pk.Plan) -> str:
+    """Which values a plan keeps less often than chance would, a sentence; empty if none."""
+    from .._plan import below_chance
+
+    return below_chance(plan)
 
 
 def check_free(folder: str) -> None:
@@ -119,18 +128,20 @@ def stored_status(survey: pk.collect.Survey, database: str, accept: Sequence[str
     return stored_status(survey, database, accept=accept)
 
 
-def set_remote_state(url: str, state: str, token: str) -> dict[str, Any]:
-    """Open, pause or close the survey at an address."""
+def set_remote_state(url: str, state: str, token: str, check: Check) -> dict[str, Any]:
+    """Open, pause or close the survey at an address; ``check`` sees its status before, and may refuse."""
     from .._collect import set_remote_state
 
-    return set_remote_state(url, state, token)
+    return set_remote_state(url, state, token, check)
 
 
-def set_stored_state(survey: pk.collect.Survey, database: str, state: str, accept: Sequence[str]) -> dict[str, Any]:
-    """Open, pause or close a survey whose service does not run."""
+def set_stored_state(
+    survey: pk.collect.Survey, database: str, state: str, accept: Sequence[str], check: Check
+) -> dict[str, Any]:
+    """Open, pause or close a survey whose service does not run; ``check`` as above."""
     from .._collect import set_stored_state
 
-    return set_stored_state(survey, database, state, accept=accept)
+    return set_stored_state(survey, database, state, accept=accept, check=check)
 
 
 def read_token(path: str) -> str:

@@ -8,7 +8,7 @@ which tells nothing new; so no two batches overlap.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from .._files import check_free
 from .._plan import LINKABLE, OPEN_LINK, UNLINKABLE, Collection
 from .._progress import Progress
 from .._release import Release, collected
-from .standing import forged_row_moves, standing
+from .standing import forged_row_moves, status_of
 from .store import Contents, Layout, Store, next_batch, open_store
 from .survey import Survey
 from .tally import answers_shown
@@ -141,9 +141,21 @@ def _refuse_near(contents: Contents, every: int) -> None:
         )
 
 
-def set_stored_state(survey: Survey, database: str, state: str, *, accept: Sequence[str] = ()) -> dict[str, Any]:
-    """Open, pause or close a survey whose service does not run; how it stands then."""
+def set_stored_state(
+    survey: Survey,
+    database: str,
+    state: str,
+    *,
+    accept: Sequence[str] = (),
+    check: Callable[[dict[str, Any]], None] | None = None,
+) -> dict[str, Any]:
+    """Open, pause or close a survey whose service does not run; how it stands then.
+
+    ``check`` sees how it stands before, and may refuse.
+    """
     with opened(survey, database, accept=accept) as store:
+        if check is not None:
+            check(_status(survey, store))
         now = store.contents().state
         if now in ("closed", "released") and state != "closed":
             raise RefusedError("The survey is closed for ever: its submission keys are erased.")
@@ -162,12 +174,11 @@ def stored_status(survey: Survey, database: str, *, accept: Sequence[str] = ()) 
 
 def _status(survey: Survey, store: Store) -> dict[str, Any]:
     contents = store.contents()
-    return {
-        "state": contents.state,
-        "accepted": contents.count,
-        "expected": survey.expected,
-        **standing(survey.plan, contents.count),
-        "forged_row": {name: round(value, 3) for name, value in forged_row_moves(survey.plan).items()},
-        "results_every": survey.results_every,
-        "refused": {},
-    }
+    return status_of(
+        survey,
+        contents.state,
+        accepted=contents.count,
+        in_batches=contents.released,
+        forged=forged_row_moves(survey.plan),
+        refused={},
+    )

@@ -79,7 +79,7 @@ class GroupCommit:
 
     def _load(self, contents: Contents) -> None:
         self._known = contents.known
-        self.state, self.accepted, self._released = contents.state, contents.count, contents.released
+        self.state, self.accepted, self.released = contents.state, contents.count, contents.released
         self._tally = Tally(self._layout, contents.known.values())
         self._shown = contents.snapshot
         self._held: bytes | None = None  # the counts of the last multiple of B answers, to be shown at the next one
@@ -180,7 +180,7 @@ class GroupCommit:
         if shown is not None:
             self._shown = shown
         if complete:
-            self._held = self._tally.now() if self._tally.answers - self._released >= self._every else None
+            self._held = self._tally.now() if self._tally.answers - self.released >= self._every else None
         self._storing = {}
         for waiting in batch.values():
             waiting.future.set_result(Outcome.STORED)

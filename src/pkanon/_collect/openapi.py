@@ -108,13 +108,18 @@ def _status() -> dict[str, Any]:
     properties = {
         "state": {"enum": ["open", "paused", "closed", "released", "failed"]},
         "accepted": count,
+        "in_batches": {"description": "How many of them were released in batches before.", **count},
         "expected": count,
-        "k": {"description": "For the answers so far, rounded down.", **text},
+        "k": {"description": "For the answers so far that no batch holds, rounded down.", **text},
         "k_planned": {"description": "For the expected number of answers.", **text},
         "k_if_known": {
-            "description": "[c, k]: k for the answers so far if the adversary knows or controls c of them.",
+            "description": "[c, k]: the same k if the adversary knows or controls c of these answers.",
             "type": "array",
             "items": {"type": "array", "items": {"type": ["integer", "string"]}, "minItems": 2, "maxItems": 2},
+        },
+        "below_chance": {
+            "description": "Which values are kept less often than chance would keep them, a sentence; empty if none.",
+            **text,
         },
         "forged_row": {
             "description": "By how much one forged row moves the estimated count of a value, at most; by attribute.",

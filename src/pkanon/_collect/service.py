@@ -33,7 +33,7 @@ from .commit import GroupCommit, Outcome
 from .issuing import Claims
 from .limits import BODY_PATIENCE, PER_MINUTE, RateLimit, forwarded_address, visitor
 from .openapi import document
-from .standing import forged_row_moves, standing
+from .standing import forged_row_moves, status_of
 from .store import Layout, Store
 from .survey import Survey
 from .tally import results
@@ -104,7 +104,7 @@ class Service:
         self._reader = Reader(survey.plan, survey.digest, None if key is None else key.verify)
         self._limit, self._admin_limit = RateLimit(per_minute), RateLimit(ADMIN_PER_MINUTE)
         self._refused: Counter[str] = Counter()
-        self._forged = {name: round(value, 3) for name, value in forged_row_moves(survey.plan).items()}
+        self._forged = forged_row_moves(survey.plan)
         self._policy = page_policy(survey.files["index.html"])
         self._document = document(survey.plan, survey.digest, invited=key is not None, admin=admin is not None)
         self._results: tuple[bytes, dict[str, Any]] | None = None
@@ -170,15 +170,14 @@ class Service:
         return response
 
     def _status(self) -> dict[str, Any]:
-        return {
-            "state": "failed" if self._commit.failed else self._commit.state,
-            "accepted": self._commit.accepted,
-            "expected": self._survey.expected,
-            **standing(self._plan, self._commit.accepted),
-            "forged_row": self._forged,
-            "results_every": self._survey.results_every,
-            "refused": dict(sorted(self._refused.items())),
-        }
+        return status_of(
+            self._survey,
+            "failed" if self._commit.failed else self._commit.state,
+            accepted=self._commit.accepted,
+            in_batches=self._commit.released,
+            forged=self._forged,
+            refused=self._refused,
+        )
 
     async def results(self, request: Request) -> Response:
         """GET /results."""

@@ -1,6 +1,7 @@
 """How a survey stands: what k is with the answers so far, and what people who lie can do (docs/why/theory.md 4).
 
-k for n answers is 1 + (n - 1) AR, whatever the plan was made for; the planned k is the other reading, which holds while answers
+k for n answers is 1 + (n - 1) AR, whatever the plan was made for. Answers in released batches hide nobody in the next release, so
+n counts the others. The planned k is the other reading, which holds while answers
 are missing only if everybody was equally likely to be missing. Rows that the adversary knows or has sent himself hide nobody:
 with c of them k is 1 + (n - 1 - c) AR.
 
@@ -11,12 +12,16 @@ less sensitive: an honest answer moves it as much.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._estimate import Channel
-from .._plan import Plan, round_down
+from .._plan import Plan, below_chance, round_down
+
+if TYPE_CHECKING:
+    from .survey import Survey
 
 SHARES = (0, 1, 5, 10, 25, 50)
 """Percent of the answers that the adversary may know or control, as they are shown."""
@@ -38,6 +43,29 @@ def standing(plan: Plan, answers: int) -> dict[str, Any]:
         "k": k_text(plan, answers),
         "k_planned": plan.k_text,
         "k_if_known": [[known, k_text(plan, answers, known)] for known in known_counts(answers)],
+    }
+
+
+def status_of(
+    survey: Survey,
+    state: str,
+    *,
+    accepted: int,
+    in_batches: int,
+    forged: Mapping[str, float],
+    refused: Mapping[str, int],
+) -> dict[str, Any]:
+    """What is said of a survey, by its service or from its database; ``forged`` is that of :func:`forged_row_moves`."""
+    return {
+        "state": state,
+        "accepted": accepted,
+        "in_batches": in_batches,
+        "expected": survey.expected,
+        **standing(survey.plan, accepted - in_batches),
+        "below_chance": below_chance(survey.plan),
+        "forged_row": {name: round(most, 3) for name, most in forged.items()},
+        "results_every": survey.results_every,
+        "refused": dict(sorted(refused.items())),
     }
 
 

@@ -18,6 +18,7 @@ from .by_hand import ByHand, by_hand
 from .central import Central, central_epsilon, checked_delta, default_delta
 from .collection import LINKABLE, OPEN_LINK, UNLINKABLE, Collection
 from .composition import Composition, compose
+from .explain import below_chance
 from .numbers import Number, exact
 from .plan import FORMAT as PLAN_FORMAT
 from .plan import LARGEST_RECORDS, CountNoise, Plan, parse_plan, read_plan
@@ -62,6 +63,7 @@ __all__ = [
     "Reading",
     "Tables",
     "assumptions",
+    "below_chance",
     "by_hand",
     "central_epsilon",
     "channels",

@@ -20,7 +20,9 @@ def explain(plan: Plan) -> str:
 
 def steps(plan: Plan) -> list[str]:
     """What is done to the table, a sentence each."""
-    return [*_reading(plan), *(block.describe() for block in plan.blocks), _as_given(plan), _order(plan)]
+    below = below_chance(plan)
+    done = [*_reading(plan), *(block.describe() for block in plan.blocks), *([below] if below else [])]
+    return [*done, _as_given(plan), _order(plan)]
 
 
 def _reading(plan: Plan) -> list[str]:
@@ -31,6 +33,20 @@ def _reading(plan: Plan) -> list[str]:
     if merging := [attribute.name for attribute in plan.schema.randomised if attribute.merged]:
         sentences.append(f"Raw values are first merged into the declared ones: {', '.join(merging)}.")
     return sentences
+
+
+def below_chance(plan: Plan) -> str:
+    """A sentence on values that are kept less often than a blind draw would keep them; empty if there are none.
+
+    Where epsilon is near 0, an optimal design can be of that kind: its rho is negative.
+    """
+    names = [name for name, rho in plan.rho.items() if rho is not None and rho < 0]
+    if not names:
+        return ""
+    return (
+        f"{', '.join(names)}: a person's own value is released less often than chance alone would release it. That is meant, and "
+        "estimates correct for it."
+    )
 
 
 def _as_given(plan: Plan) -> str:

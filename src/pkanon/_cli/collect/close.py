@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import click
 
-from .places import place_options, print_status, set_state, token_option
+from .places import allow_fewer_option, place_options, print_status, refuse_fewer, set_state, token_option
 
 
 @click.command()
 @place_options
 @token_option
+@allow_fewer_option
 def command(
-    place: str, database: str | None, accept: tuple[str, ...], as_json: bool, admin_token_file: str | None
+    place: str,
+    database: str | None,
+    accept: tuple[str, ...],
+    as_json: bool,
+    admin_token_file: str | None,
+    allow_fewer: bool,
 ) -> None:
     """End a survey for ever.
 
     Submission keys are erased and the answers are stored anew in a random order; then the survey can be released.
-    It cannot be opened again.
+    It cannot be opened again, so fewer answers than were expected are refused unless you say --allow-fewer.
 
     \b
     Examples: pkanon collect close https://survey.example.org --admin-token-file admin.token
               pkanon collect close survey --database sqlite:///answers.db
     """
-    print_status(set_state(place, "closed", database, admin_token_file, accept), as_json)
+    check = None if allow_fewer else refuse_fewer
+    print_status(set_state(place, "closed", database, admin_token_file, accept, check), as_json)

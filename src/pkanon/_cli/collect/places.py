@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -16,6 +17,8 @@ from ..printing import print_json, print_table, say
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 TOKEN = "PKANON_ADMIN_TOKEN"
+_HOST = re.compile(r"(localhost|\[[0-9a-fA-F:]+\]|[\w-]+(\.[\w-]+)+)(:\d+)?(/.*)?$")
+"""What looks like the address of a survey without its beginning."""
 
 accept_option = click.option(
     "--accept",
@@ -25,6 +28,10 @@ accept_option = click.option(
 )
 token_option = click.option(
     "--admin-token-file", type=click.Path(), metavar="FILE", help=f"The admin token [default: the variable {TOKEN}]."
+)
+
+allow_fewer_option = click.option(
+    "--allow-fewer", is_flag=True, help="Accept fewer answers than were expected; k is then lower than promised."
 )
 
 
@@ -43,7 +50,12 @@ def place_options(command: Command) -> Command:
 
 def is_address(place: str) -> bool:
     """Whether a place is the address of a running survey."""
-    return place.startswith(("http://", "https://"))
+    if place.startswith(("http://", "https://")):
+        return True
+    if not os.path.exists(place) and _HOST.match(place):
+        scheme = "http" if place.startswith(("localhost", "127.", "[::1]")) else "https"
+        raise pk.InputError(f"{place} is no folder; an address is written with http:// or https://: {scheme}://{place}")
+    return False
 
 
 def status_of(place: str, database: str | None, accept: tuple[str, ...]) -> dict[str, Any]:
@@ -55,16 +67,32 @@ def status_of(place: str, database: str | None, accept: tuple[str, ...]) -> dict
 
 
 def set_state(
-    place: str, state: str, database: str | None, token_file: str | None, accept: tuple[str, ...]
+    place: str,
+    state: str,
+    database: str | None,
+    token_file: str | None,
+    accept: tuple[str, ...],
+    check: Callable[[dict[str, Any]], None] | None = None,
 ) -> dict[str, Any]:
-    """Open, pause or close a survey; how it stands then."""
+    """Open, pause or close a survey; how it stands then. ``check`` sees how it stands before, and may refuse."""
     if not is_address(place):
-        return private.set_stored_state(pk.collect.Survey.read(place), _needed(database), state, accept)
+        return private.set_stored_state(pk.collect.Survey.read(place), _needed(database), state, accept, check)
     _refuse_database(database)
     token = private.read_token(token_file) if token_file is not None else os.environ.get(TOKEN, "")
     if not token:
         raise pk.InputError(f"Give the admin token of the service: --admin-token-file, or the variable {TOKEN}.")
-    return private.set_remote_state(place, state, token)
+    return private.set_remote_state(place, state, token, check)
+
+
+def refuse_fewer(status: dict[str, Any]) -> None:
+    """Refuse to close a survey that has fewer answers to release than people were promised."""
+    left = status["accepted"] - status["in_batches"]
+    if status["state"] not in ("closed", "released") and left < status["expected"]:
+        others = " that no batch holds" if status["in_batches"] else ""
+        raise pk.RefusedError(
+            f"There are {left:,} answers{others} and people were promised k for {status['expected']:,}; a closed survey takes no "
+            f"more, so k would stay at {status['k']}: wait for more, or say --allow-fewer."
+        )
 
 
 def _needed(database: str | None) -> str:
@@ -86,8 +114,12 @@ def print_status(status: dict[str, Any], as_json: bool) -> None:
         print_json(status)
         return
     say(f"The survey is {status['state']}. {status['accepted']:,} answers of {status['expected']:,} expected.")
+    if status["in_batches"]:
+        say(f"  {status['in_batches']:,} of them were released in batches before; what follows is for the others.")
     say(f"  k for the answers so far: {status['k']}. Planned, for all that are expected: {status['k_planned']}.")
     say("  The planned k holds while answers are missing only if everybody was equally likely to be missing.")
+    if status["below_chance"]:
+        say(f"  {status['below_chance']}")
     say()
     say("k if somebody knows whose some of the answers are, or has sent them himself:")
     print_table(["known answers", "k"], [[f"{known:,}", k] for known, k in status["k_if_known"]], 0)

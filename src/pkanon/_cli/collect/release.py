@@ -11,7 +11,7 @@ import pkanon as pk
 from ..options import json_option, output_option
 from ..printing import print_json, say
 from ..progress import progress_bar
-from .places import accept_option, database_option
+from .places import accept_option, allow_fewer_option, database_option
 
 
 @click.command()
@@ -19,9 +19,7 @@ from .places import accept_option, database_option
 @database_option(required=True)
 @output_option("the release to this folder")
 @click.option("--batch", is_flag=True, help="Release the answers so far of a stopped survey, which goes on afterwards.")
-@click.option(
-    "--allow-fewer", is_flag=True, help="Accept fewer answers than were expected; k is then lower than promised."
-)
+@allow_fewer_option
 @click.option(
     "--format",
     "file_format",

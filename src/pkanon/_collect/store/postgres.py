@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._errors import InputError, RefusedError, missing_package
 from .cells import HEAD_BYTES, KEY_BYTES, Layout, next_batch
-from .store import BEGUN, Contents, StoreFailure
+from .store import BEGUN, IN_USE, Contents, StoreFailure
 
 if TYPE_CHECKING:
     import psycopg
@@ -62,10 +62,7 @@ class PostgresStore:
                 connection.commit()
                 if time.monotonic() >= until:
                     connection.close()
-                    raise InputError(
-                        "The database is in use by another process: one service writes to a survey's table, with one worker; stop "
-                        "it first."
-                    )
+                    raise InputError(f"The survey's table {IN_USE}")
                 time.sleep(0.1)
             connection.commit()
             return connection

@@ -27,7 +27,7 @@ from typing import IO
 from ..._errors import EnvironmentFailure, InputError, RefusedError
 from ..._files import sync
 from .cells import HEAD_BYTES, KEY_BYTES, NO_KEY, Layout, next_batch
-from .store import BEGUN, Contents, StoreFailure
+from .store import BEGUN, IN_USE, Contents, StoreFailure
 
 FORMAT = "pkanon-answers/1"
 OLDEST = (3, 37, 0)
@@ -321,9 +321,7 @@ def _lock(path: Path) -> IO[bytes]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.close()
-        raise InputError(
-            f"{path} is in use by another process: one service writes to a database, with one worker; stop it first."
-        ) from None
+        raise InputError(f"{path} {IN_USE}") from None
     return file
 
 

@@ -18,6 +18,10 @@ STATES = ("open", "paused", "closed", "released")
 """In this order; a closed survey has no keys left and cannot be opened again."""
 
 
+IN_USE = (
+    "is in use by another process, as a rule the survey's service, which has it for itself: stop the service, or give pause, resume, "
+    "close and status its address instead."
+)
 BEGUN = "A batch was begun and not ended; release it first (pkanon collect release --batch)."
 
 
