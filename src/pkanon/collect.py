@@ -4,6 +4,7 @@
 
     survey = pk.collect.new("survey.toml", records=5_000, k=20)
     survey.save("survey/")
+    pk.collect.pilot(survey, "pilot/").errors()  # with simulated people
     application = pk.collect.app(survey, "sqlite:///answers.db")  # for an ASGI server
     pk.collect.release(survey, "sqlite:///answers.db", "out/")  # when it is closed
 
@@ -17,6 +18,7 @@ from ._collect import (
     Claims,
     Client,
     Issuer,
+    Pilot,
     Practice,
     Survey,
     Token,
@@ -24,6 +26,7 @@ from ._collect import (
     check,
     new,
     new_issuer,
+    pilot,
     release,
 )
 
@@ -32,6 +35,7 @@ __all__ = [
     "Claims",
     "Client",
     "Issuer",
+    "Pilot",
     "Practice",
     "Survey",
     "Token",
@@ -39,5 +43,6 @@ __all__ = [
     "check",
     "new",
     "new_issuer",
+    "pilot",
     "release",
 ]

@@ -51,7 +51,7 @@ NEIGHBOURS = {
     "experiments": {"_experiments"},
     "_collect": {
         *("", "_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_estimate", "_results", "_release"),
-        "_progress",
+        *("_frames", "_progress"),
     },
     "collect": {"_collect"},
     "_cli": {

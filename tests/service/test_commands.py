@@ -231,7 +231,8 @@ def test_the_demo_runs_a_whole_survey(folder, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["status"]["accepted"] == 200
     assert sum(told["truth"]) == 200
-    assert told["certificate"]["collection"] == {"mode": "open link", "batch": None}
+    assert told["certificate"]["collection"] == {"mode": "simulated, to try a survey", "batch": None}
+    assert (folder / "demo" / "release" / "report.html").is_file()
     assert pk.open_release(folder / "demo" / "release").rows == 200
     assert run(["collect", "demo", "-o", str(folder / "demo")]) == 2
     assert "exists already" in capsys.readouterr().err

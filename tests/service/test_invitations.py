@@ -98,6 +98,16 @@ def test_the_certificate_says_which_invitations_there_were(folder, strict, mode)
     set_stored_state(survey, database, "closed")
     release = pk.collect.release(survey, database, folder / "out")
     assert json.loads((folder / "out" / "certificate.json").read_text())["collection"]["mode"] == mode
+    written = " ".join((folder / "out" / "README.txt").read_text().split())
+    html = pk.report(folder / "out").html
+    for text in (written, html):
+        assert "private table" not in text  # nobody ever had one
+        assert "the key" not in text
+    assert "Nobody ever had a table of the true answers" in written
+    assert "Where nobody noted which answer came from whom" in html
+    assert "an invitation was good for one answer" in html
+    assert ("has not matched answers" in html) == (not strict)
+    assert ("redeemed apart from the answers" in html) == strict
     told = " ".join(release.certificate.assumptions)
     assert ("signed blindly" in told) == strict
     assert ("could link an answer" in told) == (not strict)

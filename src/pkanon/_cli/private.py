@@ -44,13 +44,6 @@ def count_rows(table: str, text: pk.TextFormat) -> int:
     return count_rows(table, text=text)
 
 
-def below_chance(plan: pk.Plan) -> str:
-    """Which values a plan keeps less often than chance would, a sentence; empty if none."""
-    from .._plan import below_chance
-
-    return below_chance(plan)
-
-
 def check_free(folder: str) -> None:
     """Refuse a folder that exists, or whose parent does not."""
     from .._files import check_free
@@ -158,11 +151,8 @@ def new_token() -> str:
     return new_token()
 
 
-def demonstrate_survey(
-    folder: Path, people: int, progress: Callable[[str, float], None]
-) -> tuple[pk.collect.Survey, pk.Release, dict[str, list[int]], dict[str, Any], float]:
-    """A survey of simulated people: itself, its release, the true answers, how it stood at the end, and the seconds it took."""
+def demonstrate_survey(folder: Path, people: int, progress: Callable[[str, float], None]) -> pk.collect.Pilot:
+    """The pilot of a small survey that comes with pkanon."""
     from .._collect import demonstrate
 
-    done = demonstrate(folder, people=people, progress=progress)
-    return done.survey, done.release, done.truth, done.status, done.seconds
+    return demonstrate(folder, people=people, progress=progress)

@@ -9,7 +9,8 @@ private_file.py   files that only their owner reads
 answer.py   one answer as it arrives: checked;  commit.py  shuffled batches, acknowledged when stored;  store/  where they are kept
 service.py  the ASGI application;  serving.py, protocol.py  running it;  openapi.py  its document;  limits.py, admin.py  who may ask
 tally.py    what is shown while it runs;  standing.py  k so far, and what forged answers can do
-closing.py  from answers to a release folder;  remote.py  a running service, asked from outside;  demo.py  all of it at once
+closing.py  from answers to a release folder;  remote.py  a running service, asked from outside
+pilot.py    all of it at once, with simulated people;  demo.py  that of a small survey
 """
 
 from . import device
@@ -20,6 +21,7 @@ from .closing import release, set_stored_state, stored_status
 from .demo import demonstrate
 from .invitations import Issuer, new_issuer, read_invitations, save_invitations
 from .issuing import Claims
+from .pilot import Pilot, pilot
 from .questionnaire import read_questionnaire
 from .remote import remote_status, set_remote_state
 from .serving import app, listen, make_server, serve
@@ -30,6 +32,7 @@ __all__ = [
     "Claims",
     "Client",
     "Issuer",
+    "Pilot",
     "Practice",
     "Survey",
     "Token",
@@ -43,6 +46,7 @@ __all__ = [
     "new",
     "new_issuer",
     "new_token",
+    "pilot",
     "read_invitations",
     "read_questionnaire",
     "read_token",

@@ -221,7 +221,8 @@ class Client:
     def resend(self, *, store: str | Path | None = None, patience: float = PATIENCE) -> bytes:
         """Send the draw that waits in ``store``, or without one in this client, until it is acknowledged; the bytes that were sent.
 
-        They are the same bytes as before: nothing is drawn again, so no answers are needed.
+        They are the same bytes as before: nothing is drawn again, so no answers are needed. ``patience`` is how many seconds
+        to try.
         """
         kept = self._read(store)
         self._refuse_done(kept, store)

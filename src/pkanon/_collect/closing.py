@@ -16,11 +16,12 @@ from typing import Any
 from .._errors import InputError, RefusedError
 from .._files import check_free
 from .._plan import LINKABLE, OPEN_LINK, UNLINKABLE, Collection
+from .._plan import SIMULATED as MADE_UP
 from .._progress import Progress
 from .._release import Release, collected
 from .standing import forged_row_moves, status_of
 from .store import Contents, Layout, Store, next_batch, open_store
-from .survey import Survey
+from .survey import INVITED, OPEN, SIMULATED, Survey
 from .tally import answers_shown
 
 
@@ -36,8 +37,8 @@ def opened(survey: Survey, database: str, *, create: bool = False, accept: Seque
 
 def collection_of(survey: Survey, batch: int | None) -> Collection:
     """How a survey was collected. Only a strict one keeps claims and answers apart, so only that is called unlinkable."""
-    mode = OPEN_LINK if survey.mode == "open" else UNLINKABLE if survey.strict else LINKABLE
-    return Collection(mode, batch)
+    invited = UNLINKABLE if survey.strict else LINKABLE
+    return Collection({OPEN: OPEN_LINK, INVITED: invited, SIMULATED: MADE_UP}[survey.mode], batch)
 
 
 def release(

@@ -100,7 +100,7 @@ class Service:
         self._claims = claims
         self._survey, self._plan, self._store = survey, survey.plan, store
         self._admin, self._behind_proxy = admin, behind_proxy
-        key = survey.public_key if survey.mode == "invited" else None
+        key = survey.public_key
         self._reader = Reader(survey.plan, survey.digest, None if key is None else key.verify)
         self._limit, self._admin_limit = RateLimit(per_minute), RateLimit(ADMIN_PER_MINUTE)
         self._refused: Counter[str] = Counter()

@@ -17,7 +17,7 @@ from .invitations import Issuer
 from .issuing import Claims
 from .limits import MOST_CONNECTIONS, PER_MINUTE
 from .store import BEGUN, open_store
-from .survey import Survey
+from .survey import SIMULATED, Survey
 
 KEPT_SECONDS = 5
 """How long an idle connection is kept: less than the page waits before it sends an invited answer (APART in page.js)."""
@@ -77,6 +77,28 @@ def app(
         ...
     pkanon._errors.InputError: The database is named like sqlite:///answers.db, or postgresql://user@host/name; there is no other kind.
     """
+    if survey.mode == SIMULATED:
+        raise RefusedError(
+            "The survey belongs to a pilot, whose answers are simulated; serve the survey that was tried."
+        )
+    return any_app(
+        survey, database, admin_token=admin_token, behind_proxy=behind_proxy, per_minute=per_minute, accept=accept,
+        issuer=issuer, warn=warn,
+    )  # fmt: skip
+
+
+def any_app(
+    survey: Survey,
+    database: str,
+    *,
+    admin_token: str | None = None,
+    behind_proxy: bool = False,
+    per_minute: int | None = PER_MINUTE,
+    accept: Sequence[str] = (),
+    issuer: Issuer | None = None,
+    warn: Callable[[str], None] | None = None,
+) -> Any:
+    """:func:`app`, for the survey of a pilot too."""
     try:
         from .service import application
     except ImportError:

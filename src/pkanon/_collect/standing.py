@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._estimate import Channel
-from .._plan import Plan, below_chance, round_down
+from .._plan import Plan, round_down
 
 if TYPE_CHECKING:
     from .survey import Survey
@@ -62,7 +62,7 @@ def status_of(
         "in_batches": in_batches,
         "expected": survey.expected,
         **standing(survey.plan, accepted - in_batches),
-        "below_chance": below_chance(survey.plan),
+        "below_chance": survey.plan.below_chance,
         "forged_row": {name: round(most, 3) for name, most in forged.items()},
         "results_every": survey.results_every,
         "refused": dict(sorted(refused.items())),

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 FORMAT = "pkanon-survey/1"
 MANIFEST_FORMAT = "pkanon-survey-manifest/1"
 MANIFEST = "manifest.json"
+OPEN, INVITED, SIMULATED = "open", "invited", "simulated"
+MODES = (OPEN, INVITED, SIMULATED)
 FILES = ("plan.json", "survey.json", "index.html", "pkanon.js")
 """The files of a folder beside its manifest."""
 NEEDED = ("plan.json", "survey.json", MANIFEST)
@@ -96,6 +98,8 @@ class Survey:
             raise InputError("survey.json asks for other attributes than the plan.")
         if type(self.results_every) is not int or self.results_every < least_step(self.plan):
             raise InputError("survey.json lets results be refreshed too often for its plan.")
+        if self.mode not in MODES or (self.mode == INVITED) != (self.data["invitation_key"] is not None):
+            raise InputError("survey.json is damaged: it does not say who may answer.")
         for url in (self.data["service"], self.data["issuer"]):
             if url is not None and (not isinstance(url, str) or address(url) != url):
                 raise InputError("survey.json names an address that is not in the form that pkanon writes.")
@@ -148,7 +152,7 @@ class Survey:
 
     @property
     def mode(self) -> str:
-        """``open`` for a link that anybody can use, ``invited`` for one answer per invitation."""
+        """``open`` for a link that anybody can use, ``invited`` for one answer per invitation, ``simulated`` for a pilot."""
         return str(self.data["mode"])
 
     @property
@@ -306,7 +310,7 @@ def make_survey(
         "languages": list(words.languages),
         "questions": [_question_json(question, plan) for question in words.questions],
         "bundles": [place for place, unit in enumerate(plan.units) if unit.forbid],
-        "mode": "open" if invitation_key is None else "invited",
+        "mode": OPEN if invitation_key is None else INVITED,
         "strict": strict,
         "service": None if service is None else address(service),
         "issuer": None if issuer is None else address(issuer),
@@ -317,6 +321,21 @@ def make_survey(
         "plan_digest": plan.digest,
         "invitation_key": None if invitation_key is None else invitation_key.to_json(),
     }
+    return _assembled(data, plan, assemble, module)
+
+
+def simulated(survey: Survey) -> Survey:
+    """The same questions and the same plan as a survey of another digest, which only simulated people may answer."""
+    apart = {"mode": SIMULATED, "strict": False, "service": None, "issuer": None, "invitation_key": None}
+    return _assembled({**survey.data, **apart}, survey.plan)
+
+
+def _assembled(
+    data: Mapping[str, Any],
+    plan: Plan,
+    assemble: Callable[[bytes, bytes], bytes] | None = None,
+    module: bytes | None = None,
+) -> Survey:
     survey_json, plan_json = to_bytes(data), to_bytes(plan.to_json())
     if assemble is None or module is None:
         from .page import assemble_page

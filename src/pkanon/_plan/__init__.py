@@ -16,9 +16,8 @@ from .asked import Asked, Tables
 from .breach import Breach
 from .by_hand import ByHand, by_hand
 from .central import Central, central_epsilon, checked_delta, default_delta
-from .collection import LINKABLE, OPEN_LINK, UNLINKABLE, Collection
+from .collection import LINKABLE, OPEN_LINK, SIMULATED, UNLINKABLE, Collection
 from .composition import Composition, compose
-from .explain import below_chance
 from .numbers import Number, exact
 from .plan import FORMAT as PLAN_FORMAT
 from .plan import LARGEST_RECORDS, CountNoise, Plan, parse_plan, read_plan
@@ -36,7 +35,7 @@ from .privacy import (
     total_anonymity_ratio,
     total_epsilon_ratio,
 )
-from .promises import assumptions, delta_above, outside, promises, share_above, void_reasons
+from .promises import MADE_UP, assumptions, delta_above, outside, promises, share_above, void_reasons
 from .readable import LEVELS, Readability, Reading, level_of
 from .transitions import Channel, Mixture, channels
 
@@ -44,8 +43,10 @@ __all__ = [
     "LARGEST_RECORDS",
     "LEVELS",
     "LINKABLE",
+    "MADE_UP",
     "OPEN_LINK",
     "PLAN_FORMAT",
+    "SIMULATED",
     "UNLINKABLE",
     "Asked",
     "Breach",
@@ -63,7 +64,6 @@ __all__ = [
     "Reading",
     "Tables",
     "assumptions",
-    "below_chance",
     "by_hand",
     "central_epsilon",
     "channels",

@@ -11,7 +11,8 @@ from .._errors import InputError
 OPEN_LINK = "open link"
 LINKABLE = "invited, operator can link"
 UNLINKABLE = "invited, unlinkable given separation"
-MODES = (OPEN_LINK, LINKABLE, UNLINKABLE)
+SIMULATED = "simulated, to try a survey"
+MODES = (OPEN_LINK, LINKABLE, UNLINKABLE, SIMULATED)
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class Collection:
     Parameters
     ----------
     mode
-        ``open link``, ``invited, operator can link`` or ``invited, unlinkable given separation``.
+        ``open link``, ``invited, operator can link`` or ``invited, unlinkable given separation``; or ``simulated, to try a
+        survey``, where nobody answered.
     batch
         The number of the batch, if the survey was released in disjoint batches; else None.
     """
@@ -38,7 +40,12 @@ class Collection:
     @property
     def invited(self) -> bool:
         """Whether an answer needed an invitation."""
-        return self.mode != OPEN_LINK
+        return self.mode in (LINKABLE, UNLINKABLE)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a program made the answers up."""
+        return self.mode == SIMULATED
 
     @property
     def linkable(self) -> bool:

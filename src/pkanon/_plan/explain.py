@@ -38,7 +38,7 @@ def _reading(plan: Plan) -> list[str]:
 def below_chance(plan: Plan) -> str:
     """A sentence on values that are kept less often than a blind draw would keep them; empty if there are none.
 
-    Where epsilon is near 0, an optimal design can be of that kind: its rho is negative.
+    An optimal design can be of that kind where k or epsilon asks for much: its rho is negative.
     """
     names = [name for name, rho in plan.rho.items() if rho is not None and rho < 0]
     if not names:

@@ -26,7 +26,7 @@ from . import notebook
 from . import privacy as _privacy
 from .asked import Asked
 from .breach import Breach, breach
-from .explain import explain, steps
+from .explain import below_chance, explain, steps
 from .numbers import Number
 from .predict import Prediction, Predictor
 from .promises import promises, void_reasons
@@ -211,6 +211,11 @@ class Plan:
     def void_reasons(self) -> list[str]:
         """What in the plan itself takes every guarantee away, a sentence each; empty if nothing does."""
         return void_reasons(self)
+
+    @property
+    def below_chance(self) -> str:
+        """Which values are released less often than chance alone would release them, a sentence; empty if there are none."""
+        return below_chance(self)
 
     @property
     def steps(self) -> list[str]:

@@ -23,6 +23,9 @@ WEAK_K = Fraction(3, 2)
 """Below it a row is more likely than not a known person's, by a wide margin."""
 
 
+MADE_UP = "The answers were simulated, to try a survey: no row is about a person. What is said of k and epsilon would hold for people."
+
+
 def void_reasons(plan: Plan) -> list[str]:
     """What in the plan itself takes the guarantee away, a sentence each."""
     reasons = []
@@ -93,6 +96,8 @@ def assumptions(plan: Plan, rows: int, collection: Collection | None = None) -> 
 
 
 def _assumptions_of_devices(plan: Plan, rows: int, collection: Collection) -> list[str]:
+    if collection.simulated:
+        return [MADE_UP]
     return [
         "Every row was randomised on a device of the person it is about, by the published plan, with randomness of that device "
         "that nobody else knew; nobody held the true answers. epsilon of a row needs nothing else.",
@@ -103,7 +108,7 @@ def _assumptions_of_devices(plan: Plan, rows: int, collection: Collection) -> li
         "knows whose it is, so that for that person k is 1; epsilon still holds.",
         _how_invited(collection),
         "Nobody looked at a draw and then drew again or withheld it.",
-        _public_domain(plan),
+        f"The declared values of every question were public knowledge and were fixed before anybody answered. {_confirmed(plan)}",
         "The rows were put in a random order by a key of 256 bits from the operating system, used once and kept by nobody.",
         "The programs that ran on the devices and on the service were unchanged, on machines that nobody listened to.",
     ]
@@ -148,9 +153,15 @@ def _one_row_per_person(plan: Plan) -> list[str]:
 
 
 def _public_domain(plan: Plan) -> str:
+    return (
+        "The declared values of every column were public knowledge and not read off the private table. "
+        f"{_confirmed(plan)}"
+    )
+
+
+def _confirmed(plan: Plan) -> str:
     by = plan.schema.confirmed_by
-    confirmed = f"Confirmed by: {by}." if by else "The schema names nobody who has confirmed it."
-    return f"The declared values of every column were public knowledge and not read off the private table. {confirmed}"
+    return f"Confirmed by: {by}." if by else "The schema names nobody who has confirmed it."
 
 
 def outside(plan: Plan, rows: int, collection: Collection | None = None, *, claims: bool) -> list[str]:

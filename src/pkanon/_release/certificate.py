@@ -18,6 +18,7 @@ from typing import Any
 from .. import __version__, _files
 from .._errors import PlanError, TargetError
 from .._plan import (
+    MADE_UP,
     Asked,
     Central,
     Collection,
@@ -148,6 +149,8 @@ class Certificate:
             if void
             else [*promises(plan, rows, stated), *_missed_targets(plan, rows, stated)]
         )
+        if collection is not None and collection.simulated:
+            statement = [MADE_UP, *statement]
         return cls(
             digests={
                 "plan": plan.digest,

@@ -48,11 +48,23 @@ def _opening(plan: Plan, certificate: Certificate) -> Iterator[str]:
     if certificate.void:
         yield from _wrapped("THIS RELEASE CLAIMS NOTHING. Do not publish it as anonymous.")
         yield ""
-    yield from _wrapped(
-        f"A table of {certificate.rows:,} row{'s' * (certificate.rows != 1)}. Before it was published, answers in the "
-        "private table were replaced by chance, with the probabilities published in plan.json, and the rows were put "
-        "in a random order."
-    )
+    table = f"A table of {certificate.rows:,} row{'s' * (certificate.rows != 1)}"
+    if certificate.collection is not None and certificate.collection.simulated:
+        yield from _wrapped(
+            f"SIMULATED. {table}, which a program made up to try a survey: no row is about a person. It was randomised "
+            "as answers of people will be, with the probabilities published in plan.json."
+        )
+    elif certificate.collection is None:
+        yield from _wrapped(
+            f"{table}. Before it was published, answers in the private table were replaced by chance, with the "
+            "probabilities published in plan.json, and the rows were put in a random order."
+        )
+    else:
+        yield from _wrapped(
+            f"{table}, the answers to a survey. Every person's own device replaced answers by chance before it sent "
+            "them, with the probabilities published in plan.json. Then the rows were put in a random order. Nobody "
+            "ever had a table of the true answers."
+        )
     yield ""
     yield from _bullets(
         [
@@ -124,9 +136,12 @@ def _numbers(plan: Plan, certificate: Certificate) -> Iterator[str]:
 
 def _formula(example: ByHand, certificate: Certificate) -> Iterator[str]:
     attribute, mixture = example.attribute, example.mixture
+    collected = certificate.collection is not None
+    where = "of the people who answered" if collected else "in the private table"
+    had = "gave this answer" if collected else "had it"
     yield from _wrapped(
         f"By hand, for one column alone: {attribute.name}. Count the rows with one value in the file, y, of all rows, "
-        "n. Then, in the private table, about"
+        f"n. Then, {where}, about"
     )
     yield ""
     yield f"  estimate = (y - q n) / rho     n   = {certificate.rows}"
@@ -135,7 +150,7 @@ def _formula(example: ByHand, certificate: Certificate) -> Iterator[str]:
         yield f"                                 q   = {example.q(0):.10g}"
     yield ""
     yield from _wrapped(
-        "had it. In tables of at least some hundred rows, about 95 of 100 such estimates are within two errors of the truth:"
+        f"{had}. In tables of at least some hundred rows, about 95 of 100 such estimates are within two errors of the truth:"
     )
     yield ""
     yield "  error = square root of"

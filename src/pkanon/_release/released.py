@@ -241,6 +241,8 @@ class Release:
     def remarks(self) -> tuple[str, ...]:
         """What a reader of its estimates must know beside their errors, a sentence each."""
         remarks = []
+        if self.certificate.collection is not None and self.certificate.collection.simulated:
+            remarks.append("the answers were simulated, to try a survey: no row is about a person.")
         if self.plan.count_noise is not None:
             remarks.append(
                 "the record count is hidden: estimates are about the released rows, some of which are dummies while some "

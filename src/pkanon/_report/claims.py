@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from .._plan import Readability, delta_above, round_down, round_up, share_above
+from .._plan import MADE_UP, Collection, Readability, delta_above, round_down, round_up, share_above
 from .drawing import level_bar, level_counts
 from .markup import Html, aside, bullets, element, label, paragraph, plural, table, together
 from .subject import Subject
@@ -47,9 +47,14 @@ def _protected(subject: Subject) -> tuple[str, str]:
     if not certificate.claims:
         return "Nothing that this release could promise.", _small("Why: see the box above and section 1.")
     confidence = share_above(1 / subject.plan.k_for(certificate.rows))
-    weak = " This is weak." if len(certificate.statement) > 1 and "weak" in certificate.statement[1] else ""
+    weak = " This is weak." if any(sentence.startswith("This k is weak") for sentence in certificate.statement) else ""
+    gone = (
+        "Once the order of the rows is gone"
+        if certificate.collection is None
+        else "Where nobody noted which answer came from whom"
+    )
     return (
-        f"Once the order of the rows is gone, nobody, not even your own staff, can say with more than {confidence} "
+        f"{gone}, nobody, not even your own staff, can say with more than {confidence} "
         f"confidence which row is whose.{weak}",
         bullets([*_answers_learned(subject), subject.true_rows]),
     )
@@ -88,12 +93,18 @@ def _not_protected(subject: Subject) -> tuple[str, str]:
     elif not certificate.claims:
         lead = "Every person in the table."
     count = len(certificate.outside) + len(certificate.assumptions)
+    leak = "A leak: the order of the rows shows whose they are, and the key undoes everything."
+    if certificate.collection is not None:
+        leak = (
+            "A note of when or from where an answer came: it shows whose row it is. Epsilon still holds then, because no one ever "
+            "had the true answers."
+        )
     return (
         lead,
         bullets(
             [
                 "People with several rows: the promise is for one row each.",
-                "A leak: the order of the rows shows whose they are, and the key undoes everything.",
+                leak,
                 "Every further release of the same people weakens the promise.",
                 aside(
                     "Statistics about many people are meant to be learned, also about members of a group who are not in "
@@ -122,9 +133,32 @@ def conditions(subject: Subject) -> Iterator[str]:
     certificate = subject.certificate
     by = f"confirmed by {certificate.confirmed_by}" if certificate.confirmed_by else "nobody's name is recorded"
     yield f"The lists of values were public knowledge before ({by})."
+    if certificate.collection is not None and certificate.collection.simulated:
+        yield "Everybody who reads it is told that the answers were simulated."
+        return
+    if certificate.collection is not None:
+        yield from _conditions_of_devices(certificate.collection)
+        return
     row = f"a row is stated to be: {certificate.row_is}" if certificate.row_is else "what a row is was not stated"
     yield f"Nobody has more than one row ({row})."
     yield "Nobody kept the order of the rows, or the key."
+    yield from _conditions_of_all()
+
+
+def _conditions_of_devices(collection: Collection) -> Iterator[str]:
+    enforced = (
+        "an invitation was good for one answer" if collection.invited else "the link was open, nothing enforced it"
+    )
+    yield f"Nobody answered more than once ({enforced})."
+    yield "Nobody noted when or from where answers arrived: no service, proxy, provider, log or backup."
+    if collection.linkable:
+        yield "Whoever ran the service has not matched answers with invitations by their times or addresses."
+    elif collection.invited:
+        yield "Invitations were redeemed apart from the answers, in time or place, as the organiser declared."
+    yield from _conditions_of_all()
+
+
+def _conditions_of_all() -> Iterator[str]:
     yield "Releases of the same people, added up, stay within your limit."
     yield "pkanon verify passes on the folder that you publish."
 
@@ -197,6 +231,14 @@ def void_box(subject: Subject) -> Html:
         cls="void",
         role="note",
     )
+
+
+def simulated_box(subject: Subject) -> Html:
+    """The warning above the answers of a survey that was only tried; nothing for any other release."""
+    collection = subject.certificate.collection
+    if collection is None or not collection.simulated:
+        return Html("")
+    return element("section", element("h2", "Simulated."), paragraph(MADE_UP), cls="void", role="note")
 
 
 def promise(subject: Subject) -> Html:

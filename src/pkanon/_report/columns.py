@@ -115,8 +115,13 @@ def transitions(subject: Subject) -> Html:
     """What happens to an answer, with its probabilities."""
     plan = subject.plan
     rows = [_row(channel) for channel in subject.channels.values()]
+    where = (
+        ""
+        if subject.certificate.collection is None
+        else ", on that person's own device; the order was drawn at the end"
+    )
     parts = [
-        paragraph("This was done to every row, whoever it belongs to:"),
+        paragraph(f"This was done to every row, whoever it belongs to{where}:"),
         bullets(plan.steps),
         table(
             ["column", "released as it is", "released as one other value", "rho"],

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .claims import answers, void_box
+from .claims import answers, simulated_box, void_box
 from .findings import Findings, measured_answer, misfit_box
 from .markup import Html, element, paragraph, plural
 from .provenance import decision
@@ -41,6 +41,7 @@ def page(subject: Subject, sections: Sequence[Section], *, found: Findings | Non
         element(
             "main",
             void_box(subject),
+            simulated_box(subject),
             misfit_box(found) if found else Html(""),
             answers(subject, measured_answer(subject, found) if found else Html("")),
             decision(),

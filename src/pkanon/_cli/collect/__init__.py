@@ -15,6 +15,7 @@ import pkanon as pk
 GROUPS = {
     "Prepare": {
         "new": "Make a survey folder from survey.toml.",
+        "pilot": "Try a survey with simulated people.",
         "check": "Compare what an address serves with the survey folder.",
         "invite": "Make invitations, and end them.",
     },
@@ -72,7 +73,9 @@ def command() -> None:
     \b
     Try it:      pkanon collect demo
     Your survey: pkanon collect new survey.toml --records 5000 --k 20 -o survey
+                 pkanon collect pilot survey -o pilot
                  pkanon collect serve survey --database sqlite:///answers.db
+    Its end:     (stop the service)
                  pkanon collect close survey --database sqlite:///answers.db
                  pkanon collect release survey --database sqlite:///answers.db -o out
     """

@@ -11,6 +11,7 @@ from ..destinations import free_folder
 from ..options import json_option, output_option
 from ..printing import print_json, print_table, say
 from ..progress import progress_bar
+from .pilot import write_report
 
 SHOWN = "smokes"
 
@@ -35,31 +36,34 @@ def command(people: int, output: str | None, as_json: bool) -> None:
     folder = Path(output) if output is not None else free_folder("pkanon-survey")
     private.check_free(str(folder))
     with progress_bar() as progress:
-        survey, release, truth, status, seconds = private.demonstrate_survey(folder, people, progress)
+        pilot = private.demonstrate_survey(folder, people, progress)
+        write_report(pilot, folder, progress)
+    release, counts = pilot.release, pilot.truth[SHOWN]
     estimate = release.crosstab(SHOWN)
-    counts = [truth[SHOWN].count(code) for code in range(len(estimate.labels[0]))]
     if as_json:
         print_json(
             {
                 "folder": str(folder),
-                "status": status,
+                "status": dict(pilot.status),
                 "certificate": release.certificate.to_json(),
                 "crosstab": estimate.to_json(),
-                "truth": counts,
+                "truth": list(counts),
             }
         )
         return
     say(
-        f"A survey of {len(survey.questions)} questions was served on this machine; {people:,} simulated people answered it."
+        f"A survey of {len(pilot.survey.questions)} questions was served on this machine; {people:,} simulated people answered it."
     )
     say(
         "  Every device replaced answers at random before it sent them. The service cannot tell which of them are true."
     )
-    say(f"  {status['accepted']:,} answers in {seconds:.1f} seconds; stored without order, time or address.")
+    say(
+        f"  {pilot.status['accepted']:,} answers in {pilot.seconds:.1f} seconds; stored without order, time or address."
+    )
     say()
-    say("What you can promise:")
-    say(f"  {release.certificate.statement[0]}")
-    say(f"  {release.certificate.statement[1]}")
+    say("What you could promise to real people:")
+    for sentence in release.certificate.statement[1:3]:  # the first says that these are simulated
+        say(f"  {sentence}")
     say()
     say(f"What an analyst gets from the release alone: {SHOWN}, beside the truth that only a demo can show.")
     print_table(
@@ -76,5 +80,7 @@ def command(people: int, output: str | None, as_json: bool) -> None:
         ],
     )
     say()
-    say(f"Written to {folder}: survey.toml, survey (open survey/index.html in a browser), answers.db and release.")
-    say(f"Go on:  pkanon crosstab {folder}/release smokes department    pkanon report {folder}/release")
+    say(
+        f"Written to {folder}: survey.toml, survey (open survey/index.html in a browser), answers.db, and release with report.html."
+    )
+    say(f"Go on:  pkanon crosstab {folder}/release smokes department    pkanon collect new --help")

@@ -93,7 +93,7 @@ def command(
                 "epsilon": made.plan.epsilon_text,
                 "results_every": made.results_every,
                 "odds": made.data["odds"],
-                "below_chance": private.below_chance(made.plan),
+                "below_chance": made.plan.below_chance,
                 "issuer": folder + ISSUER if invitations else None,
             }
         )
@@ -110,7 +110,7 @@ def _describe(made: pk.collect.Survey, folder: str, invitations: bool) -> None:
         say(
             f"  {odds['attribute']}: of 100 people with the same answer, {most}{kept} are sent with it, the others with another"
         )
-    if below := private.below_chance(made.plan):
+    if below := made.plan.below_chance:
         say(f"  {below}")
     say(f"  Results are refreshed every {made.results_every} answers")
     say(f"Survey digest: {made.digest}")
