@@ -138,10 +138,18 @@ def verb(name: str) -> str:
 
 def described_command(name: str, command: click.Command) -> str:
     """The same for any command; one that has commands of its own is followed by those."""
-    usage = " ".join([name, *command.collect_usage_pieces(click.Context(command, info_name=name))])
-    own = command.commands.values() if isinstance(command, click.Group) else ()
-    below = [f"### {name} {sub.name}\n\n{described_command(f'{name} {sub.name}', sub)}" for sub in own]
+    context = click.Context(command, info_name=name)
+    usage = " ".join([name, *command.collect_usage_pieces(context)])
+    own = {sub: command.get_command(context, sub) for sub in _names(command, context)}
+    below = [f"### {name} {sub}\n\n{described_command(f'{name} {sub}', one)}" for sub, one in own.items() if one]
     return "\n\n".join(filter(None, [f"    {usage}", prose(command.help or ""), options(command), *below]))
+
+
+def _names(command: click.Command, context: click.Context) -> list[str]:
+    """The commands of a command, also of one that loads them when they are called; in the order of the code."""
+    if not isinstance(command, click.Group):
+        return []
+    return list(command.commands) or command.list_commands(context)
 
 
 def cli_page(text: str) -> str:

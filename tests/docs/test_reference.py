@@ -69,8 +69,14 @@ def help_of(*verb):
 def all_help_of(verb):
     """The help of a verb, and of the commands it has."""
     text = help_of(verb)
-    below = re.findall(r"^  ([a-z]+)  ", text.partition("Commands:")[2], re.MULTILINE)
+    below = re.findall(r"^  ([a-z]+)  ", text.partition("Options:")[2], re.MULTILINE)
     return [text, *(help_of(verb, name) for name in below)]
+
+
+def test_commands_of_verbs_are_described_with_their_options(generate):
+    for verb, command, option in (("collect", "new", "--results-every"), ("ledger", "limit", "--epsilon")):
+        described = generate.verb(verb).partition(f"### pkanon {verb} {command}\n")[2].partition("\n### ")[0]
+        assert option in documented_options(described)
 
 
 def options_of(text):
