@@ -70,7 +70,10 @@ def test_the_address_is_checked(desk):
         assert "do not answer there" in out
         assert not json.loads(desk("check", place.url, "survey", "--json", code=1))["same"]
         assert "Say what the address should serve" in desk("check", place.url, code=2)
+        assert "64 hexadecimal digits" in desk("check", place.url, "--digest", survey.digest[:12], code=2)
     desk("check", place.url, "survey", code=3)  # nobody answers
+    for command in (("check", "localhost:8000", "survey"), ("answer", "localhost:8000", "--set", "smokes=yes")):
+        assert "begins with https://" in desk(*command, code=2)
 
 
 def test_an_answer(desk, tmp_path, monkeypatch):
@@ -172,6 +175,8 @@ def test_invitations(desk, tmp_path):
         true = ("--set", "smokes=yes", "--set", "packs=3", "--set", "age=34")
         desk("answer", place.url, *true, "--invitation", links[0], "--store", "answer.json")
         assert set(json.loads(place.answers[0])) == {"survey", "token", "signature", "record"}
+        assert "is not complete" in desk("answer", place.url, *true, "--invitation", "abc", "--store", "b.json", code=2)
+        assert not (tmp_path / "b.json").exists()
         assert "used already" in desk("answer", place.url, *true, "--invitation", links[0], "--store", "b.json", code=2)
         redeem = ("answer", place.url, "--redeem", "--store", "later.json")
         assert "takes --invitation" in desk(*redeem, code=2)
@@ -188,6 +193,21 @@ def test_invitations(desk, tmp_path):
     assert "key is destroyed" in desk(*office, "--close")
     assert "have ended" in desk("issue", "survey", "--issuer", "survey.issuer", code=2)
     assert not (tmp_path / "survey.issuer" / "key.pem").exists()
+
+
+def test_reminders_keep_the_address_of_their_links(desk, tmp_path):
+    desk(*MAKE, "--invitations")  # without an address
+    office = ("invite", "survey", "--issuer", "survey.issuer")
+    assert "with --url" in desk(*office, "--people", "3", "-o", "links.csv", code=2)
+    assert "not a web address" in desk(*office, "--people", "3", "--url", "nowhere", "-o", "links.csv", code=2)
+    assert "0 invitations" in desk(*office)  # none that no link holds
+    desk(*office, "--people", "2", "--url", "https://one.example.org", "-o", "links.csv")
+    desk(*office, "--remind", "links.csv", "-o", "reminders.csv")
+    assert (tmp_path / "reminders.csv").read_text() == (tmp_path / "links.csv").read_text()
+    desk(*office, "--remind", "links.csv", "--url", "https://two.example.org", "-o", "moved.csv")
+    assert (tmp_path / "moved.csv").read_text().count("https://two.example.org/#") == 2
+    (tmp_path / "wrong.csv").write_text("link\nhttps://one.example.org/#short\n")
+    assert "not one of an invitation" in desk(*office, "--remind", "wrong.csv", "-o", "x.csv", code=2)
 
 
 def test_subcommands_are_known(desk):

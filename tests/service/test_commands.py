@@ -2,7 +2,10 @@
 
 import json
 import os
+import socket
 import stat
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -172,6 +175,77 @@ def test_what_is_wrong_is_said_in_a_sentence(survey, folder, token, monkeypatch,
     monkeypatch.chdir(folder)
     assert run(["collect", *arguments]) == 2
     assert complaint in capsys.readouterr().err
+
+
+def test_a_port_in_use_leaves_no_files(survey, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    before = sorted(folder.iterdir())
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert run(["collect", "serve", "survey", "--database", "sqlite:///answers.db", "--port", port]) == 3
+    assert "choose another --host or --port" in capsys.readouterr().err
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_database_in_the_public_folder_is_refused(survey, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder / "survey")
+    assert run(["collect", "serve", ".", "--database", "sqlite:///answers.db"]) == 2
+    assert "would lie in the survey folder" in capsys.readouterr().err
+    assert not (folder / "survey" / "answers.db").exists()
+    monkeypatch.chdir(folder)
+    assert run(["collect", "serve", ".", "--database", "sqlite:///answers.db"]) == 2
+    assert "not the folder of a survey" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments", "said"),
+    [
+        ({}, ["--issuer", "issuer"], "whoever runs it could link the two by their times"),
+        ({}, [], "where nobody does it now: add --issuer"),
+        ({"issuer": "https://issuer.example.org"}, [], "people redeem theirs at https://issuer.example.org, not here"),
+        ({"strict": True}, [], "before the survey opens"),
+    ],
+)
+def test_an_invited_survey_says_how_people_get_in(folder, monkeypatch, capsys, options, arguments, said):
+    monkeypatch.chdir(folder)
+    make(folder, invitation_key=pk.collect.new_issuer("issuer"), **options).save("survey")
+    monkeypatch.setattr("pkanon._cli.private.serve", lambda make, host, port, ready: ready("http://0.0.0.0:8000"))
+    serve = ["collect", "serve", "survey", "--database", "sqlite:///answers.db", *arguments]
+    assert run([*serve, "--host", "0.0.0.0"]) == 0
+    out, err = capsys.readouterr()
+    assert said in " ".join(err.split())
+    assert "connect without TLS" in " ".join(err.split())
+    assert "The survey is at http://127.0.0.1:8000 and every other address of this machine" in out
+    assert run([*serve, "--host", "0.0.0.0", "--behind-proxy"]) == 0
+    assert run(serve) == 0
+    assert "without TLS" not in capsys.readouterr().err
+
+
+def test_an_open_survey_says_nothing_of_invitations(survey, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("pkanon._cli.private.serve", lambda make, host, port, ready: ready("http://127.0.0.1:8000"))
+    assert run(["collect", "serve", "survey", "--database", "sqlite:///answers.db"]) == 0
+    assert "invitation" not in capsys.readouterr().err
+
+
+def test_what_is_no_survey_is_not_shown_as_one(capsys):
+    class Other(BaseHTTPRequestHandler):
+        def log_message(self, *arguments):
+            pass
+
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>" if "page" in self.path else b'{"state": "open"}')
+
+    with HTTPServer(("127.0.0.1", 0), Other) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}).start()
+        try:
+            for path in ("", "/page"):
+                assert run(["collect", "status", f"http://127.0.0.1:{server.server_address[1]}{path}"]) == 2
+                assert "There is no survey at" in capsys.readouterr().err
+        finally:
+            server.shutdown()
 
 
 def test_a_service_that_is_not_there_is_a_failure_of_the_environment(capsys):

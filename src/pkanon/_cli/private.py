@@ -86,25 +86,32 @@ def listed_words(words: Mapping[str, str]) -> Callable[[int, int, int, int], int
     return device.listed_words(words)
 
 
-def save_invitations(codes: Sequence[bytes], url: str, path: str) -> None:
-    """Write links to a file that only its owner reads."""
+def web_address(url: str) -> str:
+    """A web address in plain letters; anything else is refused."""
+    from .._collect.survey import address
+
+    return address(url)
+
+
+def save_invitations(codes: Mapping[bytes, str], path: str) -> None:
+    """Write links, from codes and their addresses, to a file that only its owner reads."""
     from .._collect import save_invitations
 
-    save_invitations(codes, url, path)
+    save_invitations(codes, path)
 
 
-def read_invitations(path: str) -> list[bytes]:
-    """The codes of the links in a file."""
+def read_invitations(path: str) -> dict[bytes, str]:
+    """The codes of the links in a file, each with its address."""
     from .._collect import read_invitations
 
     return read_invitations(path)
 
 
-def serve(app: Any, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Run the service of a survey until the process is asked to end."""
+def serve(make: Callable[[], Any], host: str, port: int, ready: Callable[[str], None]) -> None:
+    """Run the application that ``make`` makes until the process is asked to end."""
     from .._collect import serve
 
-    serve(app, host, port, ready=ready)
+    serve(make, host, port, ready=ready)
 
 
 def remote_status(url: str) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from .._errors import InputError
 from .survey import FILES, MANIFEST, Survey, listed_hashes, sha256
-from .web import get
+from .web import base_address, get
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,9 @@ def check(url: str, survey: Survey | None = None, *, digest: str | None = None) 
         raise InputError("Say what the address should serve: the survey folder, or the survey digest.")
     if survey is not None and digest is not None and survey.digest != digest.lower():
         raise InputError("The survey in the folder has another digest.")
-    base = url.partition("#")[0].rstrip("/")
+    if digest is not None and re.fullmatch("[0-9a-fA-F]{64}", digest) is None:
+        raise InputError("A survey digest has 64 hexadecimal digits; give all of them.")
+    base = base_address(url)
     addresses = {name: f"{base}/{'' if name == 'index.html' else name}" for name in (*FILES, MANIFEST)}
     served = {name: get(address) for name, address in addresses.items()}
     if survey is not None:

@@ -31,7 +31,7 @@ from .device import Noted, WordSource, draw, system_words
 from .invitations import CODE_BYTES
 from .private_file import write_private
 from .survey import NEEDED, Survey
-from .web import Reply, get, post_until_answered
+from .web import Reply, base_address, get, post_until_answered
 
 PATIENCE = 120.0
 KEY_BYTES = 16
@@ -116,7 +116,7 @@ class Client:
     """
 
     def __init__(self, url: str, survey: Survey | None = None) -> None:
-        self._url = url.partition("#")[0].rstrip("/")
+        self._url = base_address(url)
         if survey is None:
             survey = Survey({name: get(f"{self._url}/{name}") for name in NEEDED})
         self._survey = survey
@@ -163,7 +163,12 @@ class Client:
             raise RefusedError(f"{store} says that this survey was answered already.")
         code = code.rpartition("#")[2]
         if kept.get("code") != code:
-            tokens.from_text(code, CODE_BYTES)
+            try:
+                tokens.from_text(code, CODE_BYTES)
+            except tokens.TokenError:
+                raise InputError(
+                    "The invitation is not complete: give the whole link, or the 22 characters after its #."
+                ) from None
             token = tokens.new_token()
             blinded = tokens.blind(key, token)
             kept = {

@@ -19,7 +19,7 @@ import hashlib
 import hmac
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -182,7 +182,7 @@ class Issuer:
             made, used = database.execute("SELECT COUNT(*), COALESCE(SUM(used), 0) FROM invitation").fetchone()
         return int(made), int(used)
 
-    def unused(self, codes: Sequence[bytes]) -> list[bytes]:
+    def unused(self, codes: Iterable[bytes]) -> list[bytes]:
         """Those of some ``codes`` that were not used yet: whom to remind. Who used one need not have answered."""
         with closing(_connect(self._folder / CODES)) as database:
             fresh = {hash for (hash,) in database.execute("SELECT hash FROM invitation WHERE used = 0")}
@@ -228,18 +228,23 @@ def _hash(code: bytes) -> bytes:
     return hashlib.sha256(code).digest()
 
 
-def save_invitations(codes: Sequence[bytes], url: str, path: str | Path) -> None:
-    """Write a CSV file of links, one per invitation, which only its owner may read: each is as good as a person."""
-    links = [f"{address(url)}/#{to_text(code)}" for code in codes]
+def save_invitations(codes: Mapping[bytes, str], path: str | Path) -> None:
+    """Write a CSV file of links from codes and their addresses, which only its owner may read: a link is as good as a person."""
+    links = [f"{address(url)}/#{to_text(code)}" for code, url in codes.items()]
     write_private(path, "\n".join(["link", *links, ""]).encode(), replace=False)
 
 
-def read_invitations(path: str | Path) -> list[bytes]:
-    """The codes in a file that :func:`save_invitations` wrote."""
+def read_invitations(path: str | Path) -> dict[bytes, str]:
+    """The codes in a file that :func:`save_invitations` wrote, each with the address of its link."""
     try:
         header, *links = Path(path).read_text(encoding="utf-8").split()
     except (OSError, ValueError):
         header, links = "", []
     if header != "link":
         raise InputError(f"{path} is not a file of invitations that pkanon collect invite wrote.")
-    return [from_text(link.rpartition("#")[2], CODE_BYTES) for link in links]
+    try:
+        return {from_text(link.rpartition("#")[2], CODE_BYTES): link.rpartition("#")[0].rstrip("/") for link in links}
+    except TokenError:
+        raise InputError(
+            f"{path} holds a link that is not one of an invitation; each ends with # and its code."
+        ) from None

@@ -115,14 +115,14 @@ def parse_questionnaire(text: str, source: str = "the survey") -> Questionnaire:
     languages = _languages(survey.get("languages", ["en"]))
     schema, words = _schema(data, source)
     plain = languages if len(languages) == 1 else ()
-    title = _text(survey.get("title"), languages, plain, "title")
+    title = _text(_needed(survey, "title"), languages, plain, "title")
     intro = None if "intro" not in survey else _text(survey["intro"], languages, plain, "intro", lines=True)
     return Questionnaire(
         schema=schema,
         title=title,
         intro=intro,
-        organiser=_line(survey.get("organiser"), "organiser"),
-        contact=_line(survey.get("contact"), "contact"),
+        organiser=_line(_needed(survey, "organiser"), "organiser"),
+        contact=_line(_needed(survey, "contact"), "contact"),
         languages=languages,
         questions=tuple(_question(attribute, words[attribute.name], languages) for attribute in schema.attributes),
     )
@@ -209,6 +209,10 @@ def _labels(attribute: Attribute, given: Any, languages: tuple[str, ...], where:
     if not isinstance(given, Mapping):
         raise SchemaError(f'{where}: write labels = {{ value = "what is shown" }}.')
     values = ["" if label is None else value_to_text(label) for label in attribute.labels()]
+    if "" in given and "" not in values:
+        raise SchemaError(
+            f'{where}: labels."" is how no answer is shown; write missing = "value" beside it, or leave it out.'
+        )
     _known(given, values, f"{where}, labels")
     labels = []
     for value in values:
@@ -254,17 +258,28 @@ def _text(
     given: Any, languages: Sequence[str], plain: Sequence[str], where: str, *, lines: bool = False
 ) -> dict[str, str]:
     """A text in every language; one text alone stands for the languages ``plain``."""
-    if given is None:
-        raise SchemaError(f"The survey has no {where}.")
     if not isinstance(given, Mapping):
         if not plain:
             raise SchemaError(f"{where}: the survey has several languages; write {{ {languages[0]} = ..., ... }}.")
         return {language: _line(given, where, lines=lines) for language in plain}
+    for language in given:
+        if language not in languages and _LANGUAGE.fullmatch(language):
+            listed = ", ".join(f'"{name}"' for name in (*languages, language))
+            raise SchemaError(
+                f"{where}: the language {language} is not one of the survey's; write languages = [{listed}] in [survey], or leave "
+                "its text out."
+            )
     _known(given, languages, where)
     for language in languages:
         if language not in given:
             raise SchemaError(f"{where}: the text in the language {language} is absent.")
     return {language: _line(given[language], where, lines=lines) for language in languages}
+
+
+def _needed(survey: Mapping[str, Any], key: str) -> Any:
+    if key not in survey:
+        raise SchemaError(f'[survey] has no {key}; people are told it: write {key} = "...".')
+    return survey[key]
 
 
 def _line(given: Any, where: str, *, lines: bool = False) -> str:

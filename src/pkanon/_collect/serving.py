@@ -156,14 +156,18 @@ def make_server(app: Any) -> Any:
     return uvicorn.Server(config)
 
 
-def serve(app: Any, host: str, port: int, *, ready: Callable[[str], None] = lambda url: None) -> None:
-    """Run an application until the process is asked to end; ``ready`` gets the address once it listens."""
-    server = make_server(app)
-    quiet_logging()
-    with listen(host, port) as listener, _ending_well():
-        name, bound = listener.getsockname()[:2]
-        ready(f"http://{f'[{name}]' if ':' in name else name}:{bound}")
-        server.run(sockets=[listener])
+def serve(make: Callable[[], Any], host: str, port: int, *, ready: Callable[[str], None] = lambda url: None) -> None:
+    """Run the application that ``make`` makes until the process is asked to end; ``ready`` gets the address once it listens.
+
+    The application is made after the port is ours: where it is not, no database is made either.
+    """
+    with listen(host, port) as listener:
+        server = make_server(make())
+        quiet_logging()
+        with _ending_well():
+            name, bound = listener.getsockname()[:2]
+            ready(f"http://{f'[{name}]' if ':' in name else name}:{bound}")
+            server.run(sockets=[listener])
 
 
 @contextmanager
@@ -208,4 +212,6 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=listener.detach())
     except OSError as error:
         reason = error.strerror or "the address cannot be used"
-        raise EnvironmentFailure(f"Cannot listen on {host}:{port}: {reason}.") from None
+        raise EnvironmentFailure(
+            f"Cannot listen on {host}:{port}: {reason}; choose another --host or --port."
+        ) from None

@@ -25,6 +25,13 @@ class _Stay(urllib.request.HTTPRedirectHandler):
         return None
 
 
+def base_address(url: str) -> str:
+    """The address of a survey without what follows it; refused unless it begins with http:// or https://."""
+    if not url.startswith(("http://", "https://")):
+        raise InputError("The address of a survey begins with https://, or on this machine with http://.")
+    return url.partition("#")[0].rstrip("/")
+
+
 def _open(request: urllib.request.Request) -> tuple[int, bytes, float | None]:
     opener = urllib.request.build_opener(_Stay)
     try:

@@ -296,7 +296,7 @@ def test_an_invitation(key, tmp_path, quick):
         typo = tmp_path / "typo.json"
         with pytest.raises(pk.RefusedError, match="unknown"):
             client.claim(tokens.to_text(bytes(16)), store=typo)
-        with pytest.raises(tokens.TokenError):
+        with pytest.raises(pk.InputError, match="is not complete"):
             client.claim("not a code")
         token = client.claim(second, store=typo)  # the right code takes the place of the wrong one
         foreign = tokens.new_token()

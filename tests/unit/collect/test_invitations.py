@@ -124,14 +124,14 @@ def test_issuers_that_do_not_fit(office, tmp_path):
 
 def test_links(office, tmp_path):
     codes = office.invite(3)
-    save_invitations(codes, "https://survey.example.org/", tmp_path / "links.csv")
+    save_invitations(dict.fromkeys(codes, "https://survey.example.org/"), tmp_path / "links.csv")
     lines = (tmp_path / "links.csv").read_text().splitlines()
     assert lines[0] == "link"
     assert all(line.startswith("https://survey.example.org/#") for line in lines[1:])
-    assert read_invitations(tmp_path / "links.csv") == codes
+    assert read_invitations(tmp_path / "links.csv") == dict.fromkeys(codes, "https://survey.example.org")
     assert stat.S_IMODE((tmp_path / "links.csv").stat().st_mode) == 0o600
     with pytest.raises(pk.InputError, match="exists already"):
-        save_invitations(codes, "https://survey.example.org/", tmp_path / "links.csv")
+        save_invitations(dict.fromkeys(codes, "https://survey.example.org/"), tmp_path / "links.csv")
     (tmp_path / "wrong.csv").write_text("name\nAnn\n")
     with pytest.raises(pk.InputError, match="not a file of invitations"):
         read_invitations(tmp_path / "wrong.csv")

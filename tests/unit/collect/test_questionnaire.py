@@ -71,10 +71,10 @@ REFUSED = {
     "labels of a number": ('range = [1, 9]\nquestion = "?"\nask = "number"\nlabels = { 1 = "a" }', "belong to a list"),
     "other of a number": ('range = [1, 9]\nother = 0\nquestion = "?"', "leave out other"),
     "a label of no value": ('values = ["a", "b"]\nquestion = "?"\nlabels = { z = "Z" }', "'z' is unknown"),
-    "a label of what cannot be left open": ('values = ["a", "b"]\nquestion = "?"\nlabels = { "" = "-" }', "'' is unknown"),
+    "a label of what cannot be left open": ('values = ["a", "b"]\nquestion = "?"\nlabels = { "" = "-" }', 'missing = "value"'),
     "two values that look alike": ('values = ["a", "b"]\nquestion = "?"\nlabels = { a = "b" }', "the same label"),
     "labels that are no table": ('values = ["a", "b"]\nquestion = "?"\nlabels = ["a", "b"]', "write labels ="),
-    "an unknown language": ('range = [1, 9]\nquestion = { fr = "?" }', "'fr' is unknown"),
+    "an unknown language": ('range = [1, 9]\nquestion = { fr = "?" }', 'write languages = \\["en", "fr"\\]'),
     "an unknown key": ('range = [1, 9]\nquestion = "?"\nshown = true', "the key 'shown' is unknown"),
     "numbers a browser does not know": (
         f'range = [{2**53}, {2**53 + 5}]\nquestion = "?"', "not exact in a browser"
@@ -93,11 +93,21 @@ def test_refused_attributes(rooms, message):
     [
         ("attributes.a.values = ['x', 'y']", "has no table \\[survey\\]"),
         ("[survey", "not valid TOML"),
-        (SURVEY.replace('organiser = "Institute of Health"', ""), "organiser: write a text"),
-        (SURVEY.replace('contact = "survey@example.org"', ""), "contact: write a text"),
-        (SURVEY.replace('title = { en = "Smoking at work", de', 'title = { en = "S", fr'), "title: 'fr' is unknown"),
+        (SURVEY.replace('organiser = "Institute of Health"', ""), "has no organiser"),
+        (
+            SURVEY.replace('contact = "survey@example.org"', ""),
+            'has no contact; people are told it: write contact = "..."',
+        ),
+        (
+            SURVEY.replace('title = { en = "Smoking at work", de', 'title = { en = "S", fr'),
+            "title: the language fr is not one of the survey's",
+        ),
         (SURVEY.replace(', de = "Rauchen Sie?"', ""), "the language de is absent"),
         (SURVEY.replace('{ en = "Do you smoke?", de = "Rauchen Sie?" }', '"Smoke?"'), "several languages"),
+        (
+            SURVEY.replace('languages = ["en", "de"]\n', ""),
+            r'the language de is not .* write languages = \["en", "de"\]',
+        ),
         (SURVEY.replace('["en", "de"]', '["en", "en"]'), "different language tags"),
         (SURVEY.replace('["en", "de"]', '["English"]'), "language tags"),
         (SURVEY.replace("[survey]", "[survey]\nlogo = 1"), "'logo' is unknown"),

@@ -17,7 +17,9 @@ from ..progress import progress_bar
 @click.argument("survey", type=click.Path())
 @click.option("--issuer", required=True, type=click.Path(), help="The issuer's folder, which pkanon collect new made.")
 @click.option("--people", type=int, metavar="N", help="Make N invitations.")
-@click.option("--url", metavar="URL", help="The address of the survey in the links [default: that of the survey].")
+@click.option(
+    "--url", metavar="URL", help="The address in the links [default: that of the survey, or of the links in FILE]."
+)
 @click.option("--remind", type=click.Path(), metavar="FILE", help="Those invitations in FILE that are not used yet.")
 @click.option("--close", is_flag=True, help="End invitations: destroy the private key.")
 @click.option("-o", "--output", type=click.Path(), help="Write the links to this file, which must not exist.")
@@ -50,14 +52,11 @@ def command(
         if output is None:
             raise pk.InputError("Name a file for the links with -o; they are shown nowhere else.")
         check_new_file(output)
-        address = url or read.service
-        if address is None:
-            raise pk.InputError("Say where the survey is with --url, such as --url https://survey.example.org.")
         with progress_bar() as progress:
             progress("inviting", 0)
-            codes = office.unused(private.read_invitations(remind)) if remind else office.invite(people or 0)
-            private.save_invitations(codes, address, output)
-        written = len(codes)
+            links = _unused(office, remind, url) if remind else _new(office, people or 0, url or read.service)
+            private.save_invitations(links, output)
+        written = len(links)
     elif output is not None or url is not None:
         raise pk.InputError("-o and --url belong to --people and --remind.")
     else:
@@ -73,3 +72,17 @@ def command(
     say(
         f"{made:,} invitations, {used:,} used.{' They have ended: the private key is destroyed.' if office.closed else ''}"
     )
+
+
+def _new(office: pk.collect.Issuer, people: int, url: str | None) -> dict[bytes, str]:
+    """New codes, each with the address of the survey."""
+    if url is None:
+        raise pk.InputError("Say where the survey is with --url, such as --url https://survey.example.org.")
+    address = private.web_address(url)  # before codes are made that no link would hold
+    return dict.fromkeys(office.invite(people), address)
+
+
+def _unused(office: pk.collect.Issuer, path: str, url: str | None) -> dict[bytes, str]:
+    """The codes in a file that are not used yet, each with the address of its link, or with another one."""
+    links = private.read_invitations(path)
+    return {code: url or links[code] for code in office.unused(links)}

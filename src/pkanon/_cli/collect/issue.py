@@ -10,6 +10,7 @@ import pkanon as pk
 
 from .. import private
 from ..printing import say
+from .places import reachable, warn_of_network
 
 
 @click.command()
@@ -17,7 +18,12 @@ from ..printing import say
 @click.option("--issuer", required=True, type=click.Path(), help="The issuer's folder, which pkanon collect new made.")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="The address to listen on.")
 @click.option(
-    "--port", type=int, default=8001, show_default=True, metavar="N", help="The port; 0 for any that is free."
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8001,
+    show_default=True,
+    metavar="N",
+    help="The port; 0 for any that is free.",
 )
 @click.option(
     "--processes",
@@ -52,10 +58,13 @@ def command(
         raise pk.InputError("Invitations have ended: the private key was destroyed.")
 
     def ready(url: str) -> None:
-        say(f"Invitations are redeemed at {url}/claim")
+        say(f"Invitations are redeemed at {reachable(url)}/claim")
         sys.stdout.flush()
 
-    claims = pk.collect.Claims(
-        office, read, processes=processes, per_minute=per_minute or None, behind_proxy=behind_proxy
-    )
-    private.serve(claims, host, port, ready)
+    def make() -> pk.collect.Claims:
+        return pk.collect.Claims(
+            office, read, processes=processes, per_minute=per_minute or None, behind_proxy=behind_proxy
+        )
+
+    warn_of_network(host, behind_proxy)
+    private.serve(make, host, port, ready)

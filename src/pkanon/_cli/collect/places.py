@@ -13,7 +13,7 @@ import pkanon as pk
 
 from .. import private
 from ..options import json_option
-from ..printing import print_json, print_table, say
+from ..printing import note, print_json, print_table, say
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 TOKEN = "PKANON_ADMIN_TOKEN"
@@ -56,6 +56,23 @@ def is_address(place: str) -> bool:
         scheme = "http" if place.startswith(("localhost", "127.", "[::1]")) else "https"
         raise pk.InputError(f"{place} is no folder; an address is written with http:// or https://: {scheme}://{place}")
     return False
+
+
+def warn_of_network(host: str, behind_proxy: bool) -> None:
+    """Say what an address that others can reach means."""
+    if host not in ("localhost", "::1") and not host.startswith("127.") and not behind_proxy:
+        note(
+            f"--host {host} lets others on the network connect without TLS; put a proxy in front, and say --behind-proxy "
+            "(docs/collect/service.md)."
+        )
+
+
+def reachable(url: str) -> str:
+    """The address of a server as it can be opened here, also of one that listens on every address."""
+    for every, local in (("//0.0.0.0:", "//127.0.0.1:"), ("//[::]:", "//[::1]:")):
+        if every in url:
+            return f"{url.replace(every, local)} and every other address of this machine"
+    return url
 
 
 def status_of(place: str, database: str | None, accept: tuple[str, ...]) -> dict[str, Any]:
