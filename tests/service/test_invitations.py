@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from collecting import Respondents, make, opened, packed, running
+from collecting import Client, Process, Respondents, make, opened, packed, running
 
 import pkanon as pk
+from pkanon._cli import run
 from pkanon._collect import set_stored_state
 from pkanon._collect.tokens import blind, finalize, from_text, new_token, to_text
 
@@ -62,6 +63,62 @@ def test_a_token_is_good_for_one_answer(office, folder):
     image = (folder / "answers.db").read_bytes()
     assert token not in image
     assert signature not in image
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_an_invited_survey_from_its_first_link_to_its_release(folder, request, kind):
+    """As people run it: the commands, the clients, a service and an issuer in processes of their own."""
+    database = f"sqlite:///{folder}/answers.db" if kind == "sqlite" else request.getfixturevalue("server").url
+    people = 6
+    survey = make(folder, records=people, k=2, invitation_key=pk.collect.new_issuer(folder / "issuer"))
+    survey.save(folder / "survey")
+    codes = pk.collect.Issuer(folder / "issuer", survey).invite(people + 1)
+    service = Process(
+        folder / "survey", database, "--issuer", str(folder / "issuer"), "--admin-token-file", token_file(folder)
+    )
+    service.start()
+    url = f"http://127.0.0.1:{service.port}"
+    true = Respondents(survey, people).truth
+    names = [attribute.name for attribute in survey.plan.schema.randomised]
+    sent = []
+    try:
+        for number in range(people):
+            client, store = pk.collect.Client(url), folder / f"device-{number}.json"
+            client.claim(to_text(codes[number]), store=store)
+            if number == people // 2:
+                service.kill()  # the tokens that were taken are still known afterwards
+                service.start()
+            values = {name: survey.plan.schema.attribute(name).label(int(true[name][number])) for name in names}
+            sent.append(json.loads(client.answer(values, store=store)))
+        with pytest.raises(pk.RefusedError, match="used already"):
+            pk.collect.Client(url).claim(to_text(codes[0]))
+        again = Client(service.port)
+        assert (
+            again.ask("POST", "/answers", sent[0])[0] == 200
+        )  # the first token again, after the restart: counted once
+        changed = sent[0] | {"record": [1 - sent[0]["record"][0], *sent[0]["record"][1:]]}
+        assert again.ask("POST", "/answers", changed)[2]["error"]["code"] == "conflict"
+        forged = sent[0] | {"token": to_text(new_token())}
+        assert again.ask("POST", "/answers", forged)[2]["error"]["code"] == "token"
+        assert again.ask("GET", "/status")[2]["accepted"] == people
+        assert again.ask("GET", "/claims")[2] == {"invitations": people + 1, "used": people}
+        again.close()
+        assert run(["collect", "close", url, "--admin-token-file", token_file(folder)]) == 0
+    finally:
+        service.stop()
+    release = pk.collect.release(survey, database, folder / "out")
+    assert release.certificate.collection.mode == "invited, operator can link"
+    rows = zip(*(release.codes[name].tolist() for name in names))
+    assert sorted(rows) == sorted(tuple(body["record"]) for body in sent)
+    assert pk.verify(folder / "out").ok
+
+
+def token_file(folder):
+    path = folder / "admin.token"
+    if not path.exists():
+        path.write_text("an-admin-token-for-this-test")
+        path.chmod(0o600)
+    return str(path)
 
 
 def test_a_token_of_another_survey_is_refused(office, folder):

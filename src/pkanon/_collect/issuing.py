@@ -13,9 +13,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import threading
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any
 
 from .. import _files
@@ -51,6 +53,15 @@ _key: PrivateKey | None = None
 def _load(pem: bytes) -> None:
     global _key
     _key = PrivateKey.from_pem(pem)
+    threading.Thread(target=_end_with_the_service, daemon=True).start()
+
+
+def _end_with_the_service() -> None:
+    """A service that was killed cannot stop its processes; the key must not outlive it in one of them."""
+    service = parent_process()
+    if service is not None:
+        service.join()
+    os._exit(1)
 
 
 def _sign(request: bytes) -> bytes:
