@@ -30,9 +30,13 @@ ISSUER = ".issuer"
 @click.option(
     "--invitations",
     is_flag=True,
-    help="One answer for each invitation; how hard the two are to link, --strict decides.",
+    help="One answer for each invitation. By default one operator may run both parts and could link them by time.",
 )
-@click.option("--strict", is_flag=True, help="Invitations are redeemed apart from the service, by time or by host.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="You declare that invitations are redeemed apart from the answers, by time or host; the service redeems none.",
+)
 @click.option("--issuer-url", metavar="URL", help="Where invitations are redeemed, if not at the survey itself.")
 @click.option("-o", "--output", type=click.Path(), required=True, help="Write this folder, which must not exist.")
 @json_option
@@ -115,6 +119,9 @@ def _describe(made: pk.collect.Survey, folder: str, invitations: bool) -> None:
     say(f"  Results are refreshed every {made.results_every} answers")
     say(f"Survey digest: {made.digest}")
     if invitations:
+        say(f"The issuer's private key is in {folder}{ISSUER}. Next: pkanon collect invite --help")
         say(
-            f"The issuer's private key is in {folder}{ISSUER}. Keep it away from the service: pkanon collect invite --help"
+            "  Keep it away from whoever runs the service: you declare that the two are apart."
+            if made.strict
+            else "  Whoever has it and runs the service too could link answers to invitations, by their times."
         )
