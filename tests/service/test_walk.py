@@ -12,7 +12,7 @@ import pkanon as pk
 from pkanon._cli import run
 
 PAGE = Path(__file__).parents[2] / "docs" / "collect" / "start.md"
-HERE, THERE = "http://127.0.0.1:8000", "https://survey.example.org"
+ADDRESS = "https://survey.example.org"
 
 
 def commands(heading):
@@ -40,7 +40,7 @@ def test_the_page_leads_through(folder, monkeypatch):
     url = f"http://127.0.0.1:{service.port}"
 
     def typed(line):
-        line = line.replace(HERE, url).replace(THERE, url).replace("DIGEST", survey.digest)
+        line = line.replace(ADDRESS, url).replace("DIGEST", survey.digest)
         assert run(shlex.split(line)[1:]) == 0, line
 
     try:

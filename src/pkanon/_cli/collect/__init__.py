@@ -75,6 +75,6 @@ def command() -> None:
     Your survey: pkanon collect new survey.toml --records 5000 --k 20 -o survey
                  pkanon collect pilot survey -o pilot
                  pkanon collect serve survey --database sqlite:///answers.db --admin-token-file admin.token
-    Its end:     pkanon collect close http://127.0.0.1:8000 --admin-token-file admin.token
+    Its end:     pkanon collect close https://survey.example.org --admin-token-file admin.token
                  pkanon collect release survey --database sqlite:///answers.db -o out
     """

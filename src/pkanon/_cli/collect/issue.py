@@ -16,7 +16,12 @@ from .places import reachable, warn_of_network
 @click.command()
 @click.argument("survey", type=click.Path())
 @click.option("--issuer", required=True, type=click.Path(), help="The issuer's folder, which pkanon collect new made.")
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="The address to listen on.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    metavar="NAME",
+    help="The address to listen on [default: one that only this machine reaches].",
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),

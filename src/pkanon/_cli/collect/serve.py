@@ -18,7 +18,12 @@ from .places import accept_option, database_option, reachable, warn_of_network
 @click.command()
 @click.argument("survey", type=click.Path())
 @database_option(required=True)
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="The address to listen on.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    metavar="NAME",
+    help="The address to listen on [default: one that only this machine reaches].",
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
