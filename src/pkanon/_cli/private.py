@@ -88,7 +88,7 @@ def listed_words(words: Mapping[str, str]) -> Callable[[int, int, int, int], int
 
 def web_address(url: str) -> str:
     """A web address in plain letters; anything else is refused."""
-    from .._collect.survey import address
+    from .._collect import address
 
     return address(url)
 

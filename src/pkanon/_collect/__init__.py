@@ -25,7 +25,7 @@ from .pilot import Pilot, pilot
 from .questionnaire import read_questionnaire
 from .remote import remote_status, set_remote_state
 from .serving import app, listen, make_server, serve
-from .survey import Survey, make_survey, new
+from .survey import Survey, address, make_survey, new
 
 __all__ = [
     "Checked",
@@ -36,6 +36,7 @@ __all__ = [
     "Practice",
     "Survey",
     "Token",
+    "address",
     "app",
     "check",
     "demonstrate",

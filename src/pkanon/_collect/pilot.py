@@ -96,11 +96,11 @@ class Pilot:
 
         Both are differences between estimated and true counts, without their signs, added up, as a share of all people.
         """
-        expected = {reading.name: reading.l1 for reading in self.release.plan.readable(self.release.rows).tables}
+        expected = self.release.plan.readable(records=self.release.rows)
         found = {}
         for name, counts in self.truth.items():
             estimate = self.release.crosstab(name).to_polars()["estimate"].to_numpy()
-            found[name] = expected[name], float(np.abs(estimate - np.asarray(counts)).sum()) / self.release.rows
+            found[name] = expected.of(name).l1, float(np.abs(estimate - np.asarray(counts)).sum()) / self.release.rows
         return found
 
 
