@@ -211,9 +211,7 @@ class Readability:
             [True, False, False, True],
             hidden=len(self.tables) - len(rows),
         )
-        return "".join(
-            [notebook.paragraph(self.summary, strong=True), counted, notebook.paragraph(MEANING), worst]
-        )
+        return "".join([notebook.paragraph(self.summary, strong=True), counted, notebook.paragraph(MEANING), worst])
 
     def _counted(self) -> Iterator[tuple[str, list[str]]]:
         """The lines of a table of counts."""
