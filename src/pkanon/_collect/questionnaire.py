@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from .._errors import InputError, SchemaError, did_you_mean
-from .._schema import Attribute, Bins, Points, Range, Schema, schema_of, value_to_text
+from .._schema import PLAIN_NOTATION, Attribute, Bins, Points, Range, Schema, schema_of, value_to_text
 
 Text = Mapping[str, str]
 """A text in every language of the survey."""
@@ -152,6 +152,10 @@ def _schema(data: dict[str, Any], source: str) -> tuple[Schema, dict[str, dict[s
     if schema.others != "refuse":
         raise SchemaError(f"{source}: a survey has no columns but its questions; leave out others.")
     for attribute in schema.attributes:
+        if attribute.notation != PLAIN_NOTATION:
+            raise SchemaError(
+                f"attribute '{attribute.name}': no text file is read, so leave out date_format, decimal and thousands."
+            )
         if attribute.merged:
             raise SchemaError(
                 f"attribute '{attribute.name}': people choose from the values as they are declared, so nothing is merged; leave "

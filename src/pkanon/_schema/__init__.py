@@ -3,6 +3,7 @@
 domain.py     listed values, bins, ranges, points: a value to a code and back
 attribute.py  a name, a domain, a role, what happens to missing and unlisted values
 merge.py      raw values that become declared ones while a table is read
+notation.py   how a text file writes dates and numbers
 hierarchy.py  raw values and their coarser labels, level by level;  codes/  ready code lists
 unit.py       what is randomised as one thing; the numbering of a bundle's combinations
 schema.py     attributes in order, bundles, the digest
@@ -13,6 +14,7 @@ from .attribute import MISSING_LABEL, Attribute, Domain
 from .codes import code_list, code_lists
 from .domain import INT64, Bins, Edge, Listed, Points, Range, Value, value_to_text
 from .hierarchy import Hierarchy, read_hierarchy
+from .notation import PLAIN_NOTATION, Notation
 from .schema import Bundle, Schema
 from .toml import parse, read_schema, schema_of
 from .unit import Codes, Unit, code_dtype
@@ -20,6 +22,7 @@ from .unit import Codes, Unit, code_dtype
 __all__ = [
     "INT64",
     "MISSING_LABEL",
+    "PLAIN_NOTATION",
     "Attribute",
     "Bins",
     "Bundle",
@@ -28,6 +31,7 @@ __all__ = [
     "Edge",
     "Hierarchy",
     "Listed",
+    "Notation",
     "Points",
     "Range",
     "Schema",

@@ -40,6 +40,7 @@ from .domain import (
 )
 from .hierarchy import Hierarchy
 from .merge import Merged, merge_lists, merged, merges
+from .notation import PLAIN_NOTATION, Notation, checked_notation
 from .unit import LARGEST_UNIT
 
 Role: TypeAlias = Literal["randomise", "id", "drop", "pass"]
@@ -51,6 +52,7 @@ MISSING_LABEL = "(missing)"
 MOST_POINTS = 2**12
 """So many points at most: the way between two of them is then divided into at least 2^17 parts."""
 ROLES: tuple[str, ...] = ("randomise", "id", "drop", "pass")
+_NOTATION = tuple(vars(PLAIN_NOTATION))
 _PYTHON_TYPES: tuple[tuple[type, TypeName], ...] = (
     (bool, "boolean"),  # before int: a bool is an int
     (int, "integer"),
@@ -95,6 +97,9 @@ class Attribute:
     hierarchy, level
         Instead of ``values``: the labels of this level (0 by default, the raw values) of a :class:`Hierarchy`. Raw values
         become their labels while a table is read.
+    date_format, decimal, thousands
+        How a text file writes the values, where that is not 2024-02-29 and 1234.5: ``"%d/%m/%Y"`` for dates, ``","`` for
+        numbers, ``"."`` for numbers and integers.
 
     Examples
     --------
@@ -118,6 +123,9 @@ class Attribute:
     hierarchy: Hierarchy | None = field(default=None, compare=False, repr=False)
     """Where the values and merges came from, so that another level can be taken."""
     level: int | None = field(default=None, compare=False, repr=False)
+    date_format: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
     drafted: bool = field(default=False, compare=False, repr=False)
     """Whether it was drafted from data and nobody has confirmed it."""
 
@@ -136,6 +144,9 @@ class Attribute:
         merge: Mapping[Any, Iterable[Value]] | None = None,
         hierarchy: Hierarchy | None = None,
         level: int | None = None,
+        date_format: str | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
     ) -> None:
         where = f"attribute '{name}'"
         if not isinstance(name, str) or not name:
@@ -198,6 +209,7 @@ class Attribute:
         if isinstance(chosen, Bins) and kind not in ("integer", "number", "date"):
             raise SchemaError(f"{where}: bins are for the types integer, number and date; type is '{kind}'.")
 
+        written = checked_notation(date_format, decimal, thousands, kind, where)
         texts = tuple(missing_values)
         if not all(isinstance(text, str) for text in texts):
             raise SchemaError(f"{where}: missing_values must be a list of texts.")
@@ -216,6 +228,7 @@ class Attribute:
             ("merged", ()),
             ("hierarchy", hierarchy),
             ("level", level),
+            *vars(written).items(),
             ("drafted", False),
         ):
             object.__setattr__(self, key, value)
@@ -264,6 +277,9 @@ class Attribute:
         missing: str = "reject",
         missing_values: Iterable[str] = (),
         other: str | None = None,
+        date_format: str | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
     ) -> Attribute:
         """An attribute whose values are intervals ``[edge, next edge)``; released as their labels.
 
@@ -281,7 +297,7 @@ class Attribute:
             One text per bin, such as "0-4" and "90+", which are also the default.
         type
             ``integer``, ``number`` or ``date``; that of the edges by default.
-        missing, missing_values, other
+        missing, missing_values, other, date_format, decimal, thousands
             As in :class:`Attribute`.
 
         Examples
@@ -318,7 +334,17 @@ class Attribute:
             if len(names) != len(bins) or len(set(names)) != len(names):
                 raise SchemaError(f"{where}: {len(bins)} bins need {len(bins)} different labels.")
             bins = Bins(limits, cast(OpenEnd, open), names if names != bins.default_names() else ())
-        return cls(name, type=kind, missing=missing, missing_values=missing_values, other=other, domain=bins)
+        return cls(
+            name,
+            type=kind,
+            missing=missing,
+            missing_values=missing_values,
+            other=other,
+            domain=bins,
+            date_format=date_format,
+            decimal=decimal,
+            thousands=thousands,
+        )
 
     @classmethod
     def ranged(
@@ -330,6 +356,7 @@ class Attribute:
         missing: str = "reject",
         missing_values: Iterable[str] = (),
         other: int | None = None,
+        thousands: str | None = None,
     ) -> Attribute:
         """An attribute that takes every integer from ``low`` to ``high``, both included.
 
@@ -339,7 +366,7 @@ class Attribute:
             The name of the column.
         low, high
             The smallest and the largest integer.
-        missing, missing_values, other
+        missing, missing_values, other, thousands
             As in :class:`Attribute`.
 
         Examples
@@ -354,7 +381,13 @@ class Attribute:
         if low > high:
             raise SchemaError(f"{where}: the range starts above its end.")
         return cls(
-            name, type="integer", missing=missing, missing_values=missing_values, other=other, domain=Range(low, high)
+            name,
+            type="integer",
+            missing=missing,
+            missing_values=missing_values,
+            other=other,
+            domain=Range(low, high),
+            thousands=thousands,
         )
 
     @classmethod
@@ -367,6 +400,8 @@ class Attribute:
         type: str | None = None,
         missing: str = "reject",
         missing_values: Iterable[str] = (),
+        decimal: str | None = None,
+        thousands: str | None = None,
     ) -> Attribute:
         """An attribute of numbers, each rounded at random to one of the two ``points`` next to it.
 
@@ -383,7 +418,7 @@ class Attribute:
             Which end also takes everything beyond it, as its last point: ``none`` (the default), ``low``, ``high`` or ``both``.
         type
             ``integer`` or ``number``; that of the points by default.
-        missing, missing_values
+        missing, missing_values, decimal, thousands
             As in :class:`Attribute`.
 
         Examples
@@ -406,7 +441,15 @@ class Attribute:
                 f"{where} has {len(numbers):,} points; at most {MOST_POINTS:,} are useful. Declare fewer."
             )
         domain = Points(numbers, cast(OpenEnd, open))
-        return cls(name, type=kind, missing=missing, missing_values=missing_values, domain=domain)
+        return cls(
+            name,
+            type=kind,
+            missing=missing,
+            missing_values=missing_values,
+            domain=domain,
+            decimal=decimal,
+            thousands=thousands,
+        )
 
     @cached_property
     def size(self) -> int:
@@ -414,6 +457,11 @@ class Attribute:
         if self.domain is None:
             return 0
         return len(self.domain) + (self.other is not None) + (self.missing == "value")
+
+    @property
+    def notation(self) -> Notation:
+        """How a text file writes the values."""
+        return Notation(self.date_format, self.decimal, self.thousands)
 
     @property
     def levels(self) -> tuple[dict[str, tuple[str, ...]], ...] | None:
@@ -442,6 +490,9 @@ class Attribute:
             ordered=self.ordered and self.hierarchy.keeps_order(level),
             hierarchy=self.hierarchy,
             level=level,
+            date_format=self.date_format,
+            decimal=self.decimal,
+            thousands=self.thousands,
         )
         return marked(other, drafted=self.drafted)
 
@@ -545,14 +596,14 @@ class Attribute:
             data["missing"] = self.missing
         if self.missing_values:
             data["missing_values"] = list(self.missing_values)
-        return data
+        return data | {key: text for key, text in vars(self.notation).items() if text is not None}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Attribute:
         """The attribute in ``data``, the inverse of :meth:`to_json`; unknown keys are refused."""
         known = {
             *("name", "role", "type", "values", "range", "bins", "points", "open", "ordered", "merge"),
-            *("other", "missing", "missing_values"),
+            *("other", "missing", "missing_values", *_NOTATION),
         }
         if unknown := sorted(set(data) - known):
             raise SchemaError(f"attribute '{data.get('name')}': unknown key '{unknown[0]}'.")
@@ -562,6 +613,7 @@ class Attribute:
         common: dict[str, Any] = {
             "missing": data.get("missing", "reject"),
             "missing_values": data.get("missing_values", ()),
+            **{key: data[key] for key in _NOTATION if key in data},
         }
         other = data.get("other")
         if "points" in data:

@@ -18,6 +18,10 @@
     hierarchy = { file = "job.csv", level = 1 }   # beside this file; one row per value, one column per level
     [attributes.country]
     codes = "iso3166-1-alpha2"                    # a ready list; or { list = "iso3166-1-alpha2", level = 1 }
+    [attributes.admitted]
+    type = "date"
+    bins = { edges = [2024-01-01, 2024-07-01, 2025-01-01] }
+    date_format = "%d/%m/%Y"                      # how a text file writes it; decimal = "," and thousands = "." for numbers
     [attributes.zip]
     range = [0, 99999]
     [attributes.weight]
@@ -50,11 +54,12 @@ from .schema import Bundle, Schema
 _TOP = ("domains", "confirmed_by", "row_is", "others", "attributes", "bundles")
 _ATTRIBUTE = (
     *("type", "role", "values", "bins", "open", "range", "points", "hierarchy", "codes"),
-    *("ordered", "merge", "missing", "missing_values", "other"),
+    *("ordered", "merge", "missing", "missing_values", "other", "date_format", "decimal", "thousands"),
 )
 HERE = Path()
 _BINS = ("start", "stop", "width", "edges", "labels")
 _DOMAINS = ("values", "bins", "range", "points", "hierarchy", "codes")
+_NOTATION = ("date_format", "decimal", "thousands")
 _BUNDLE = ("attributes", "forbid")
 
 
@@ -134,7 +139,7 @@ def _attribute(name: str, table: Any, folder: Path) -> Attribute:
         raise SchemaError(f"{where}: open belongs to bins and points.")
     if len(found := [key for key in _DOMAINS if key in table]) > 1:
         raise SchemaError(f"{where}: give values, bins, a range or points, not two of them ({' and '.join(found)}).")
-    common: dict[str, Any] = {key: table[key] for key in ("missing", "other") if key in table}
+    common: dict[str, Any] = {key: table[key] for key in ("missing", "other", *_NOTATION) if key in table}
     common["missing_values"] = _list(table, "missing_values", where, [])
     if "merge" in table and any(key in table for key in ("bins", "range", "points")):
         raise SchemaError(f"{where}: merge belongs to listed values, not to bins, a range or points.")
@@ -152,10 +157,14 @@ def _attribute(name: str, table: Any, folder: Path) -> Attribute:
         limits = _list(table, "range", where)
         if len(limits) != 2 or table.get("type", "integer") != "integer":
             raise SchemaError(f"{where}: write range = [lowest, highest], two integers.")
+        if refused := [key for key in ("date_format", "decimal") if key in table]:
+            raise SchemaError(f"{where}: {refused[0]} does not belong to a range of whole numbers.")
         return Attribute.ranged(name, limits[0], limits[1], **common)
     if table.get("role", "randomise") == "randomise" and "points" in table:
         if "other" in table:
             raise SchemaError(f"{where}: points take no other; open them at an end, or refuse what lies beyond.")
+        if "date_format" in table:
+            raise SchemaError(f"{where}: date_format does not belong to points, which are numbers.")
         points = _list(table, "points", where)
         return Attribute.pointed(name, points, type=table.get("type"), open=table.get("open", "none"), **common)
     if "bins" in table or "range" in table or "points" in table:
@@ -259,6 +268,7 @@ def _table(attribute: Attribute, folder: str | Path | None) -> dict[str, Any]:
         table["missing_values"] = list(attribute.missing_values)
     if attribute.other is not None:
         table["other"] = attribute.other
+    table |= {key: text for key in _NOTATION if (text := getattr(attribute, key)) is not None}
     return table
 
 

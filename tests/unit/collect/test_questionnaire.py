@@ -54,6 +54,7 @@ LONG = f"values = {list(map(str, range(201)))!r}\nquestion = '?'"
 REFUSED = {
     "a hierarchy": ('hierarchy = { file = "x.csv" }\nquestion = "?"', "write them instead of a hierarchy"),
     "a coarse code list": ('codes = { list = "isced2011", level = 1 }\nquestion = "?"', "nothing is merged"),
+    "a notation": ('range = [0, 9999]\nthousands = "."\nquestion = "?"', "no text file is read"),
     "merged": ('values = ["a", "b"]\nmerge = { a = ["c"] }\nquestion = "?"', "nothing is merged; leave out merge"),
     "no question": ("range = [1, 9]", "say what people are asked"),
     "an empty question": ('range = [1, 9]\nquestion = " "', "question: write a text on one line"),

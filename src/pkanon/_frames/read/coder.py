@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..._schema import Attribute, Bins, Domain, Listed, Points, Range, Value
+from ..._schema import PLAIN_NOTATION, Attribute, Bins, Domain, Listed, Notation, Points, Range, Value
 from .convert import Conversion, conversion
 from .numbering import EMPTY, FAULTY, Marked, Numbering, as_number, merging, numbering, places
 from .textfile import Reading
@@ -36,7 +36,7 @@ class Coder:
 
     ``type_name`` is the type of the column that is read, ``missing_values`` are texts that mean missing. ``other_code`` is
     the code of whatever is not listed (None: it is refused); ``extra`` is one more value, with the code after the last.
-    ``merged`` are raw values with the code of the declared value that they become.
+    ``merged`` are raw values with the code of the declared value that they become, ``notation`` says how texts are written.
     ``unrounded``: numbers are not rounded to points but placed between them.
     """
 
@@ -47,6 +47,7 @@ class Coder:
     other_code: int | None = None
     extra: Value | None = None
     merged: Mapping[Value, int] = field(default_factory=dict)
+    notation: Notation = PLAIN_NOTATION
     unrounded: bool = False
 
     @classmethod
@@ -59,6 +60,7 @@ class Coder:
             missing_values=attribute.missing_values,
             other_code=attribute.other_code,
             merged=attribute.merged_codes,
+            notation=attribute.notation,
             unrounded=unrounded and isinstance(attribute.domain, Points),
         )
 
@@ -85,6 +87,8 @@ class Coder:
         match self.type_name:
             case "text" | "date":  # polars' own reader takes 31/12/2024 for a date, too
                 return as_text
+            case _ if self.notation != PLAIN_NOTATION:
+                return as_text
             case _ if len(texts) > 1:  # polars knows one missing text per column
                 return as_text
             case "integer":
@@ -100,7 +104,7 @@ class Coder:
             if isinstance(dtype, pl.Enum):
                 return Conversion(pl.col(self.name), pl.col(self.name).is_null(), "")
             return conversion(self.name, dtype, "text", ())  # texts that mean missing are marked with the others
-        return conversion(self.name, dtype, self.type_name, self.missing_values)
+        return conversion(self.name, dtype, self.type_name, self.missing_values, self.notation)
 
     def marked(self, values: pl.Series, missing: Callable[[], NDArray[np.bool_]]) -> Marked:
         """Codes and marks of converted values; ``missing`` says where nothing was entered, if asked."""

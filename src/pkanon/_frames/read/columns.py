@@ -145,7 +145,8 @@ class _KeptColumn:
     def conversion(self, dtype: pl.DataType) -> Conversion:
         if self.attribute.type == "text":
             return Conversion(pl.col(self.attribute.name), self._nothing(dtype), "")
-        return conversion(self.attribute.name, dtype, self.attribute.type, self.attribute.missing_values)
+        attribute = self.attribute
+        return conversion(attribute.name, dtype, attribute.type, attribute.missing_values, attribute.notation)
 
     def _nothing(self, dtype: pl.DataType) -> pl.Expr:
         column = pl.col(self.attribute.name)

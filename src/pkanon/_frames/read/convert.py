@@ -11,6 +11,9 @@ true where nothing was entered at all; a row that is neither breaks the type. Wh
     date      dates; text "2024-02-29"; dates with a time where the time is midnight.
     text      text, categories; integers, booleans and dates, as they are written.
 
+A schema may say that texts are written otherwise (``Notation``): dates as 29/02/2024, numbers as 1.234,5. Then they are read in
+that notation and in no other. Columns that are not text are read as ever.
+
 Missing: null, NaN, for every type but text an empty field (for numbers a blank one too), and the
 attribute's ``missing_values`` where the column is text. A column of any other type is refused as a
 whole: it is a mistake of the table, not of some rows, and ``other`` does not take it.
@@ -24,6 +27,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from ..._errors import DataError
+from ..._schema import PLAIN_NOTATION, Notation
 
 _BLANKS = " \t"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -48,7 +52,13 @@ class Conversion:
         return self.value.meta.is_column()
 
 
-def conversion(name: str, dtype: pl.DataType, type_name: str, missing_values: Sequence[str]) -> Conversion:
+def conversion(
+    name: str,
+    dtype: pl.DataType,
+    type_name: str,
+    missing_values: Sequence[str],
+    notation: Notation = PLAIN_NOTATION,
+) -> Conversion:
     """How the column ``name`` of polars type ``dtype`` becomes the declared type."""
     column = pl.col(name)
     if isinstance(dtype, pl.Null):
@@ -56,7 +66,7 @@ def conversion(name: str, dtype: pl.DataType, type_name: str, missing_values: Se
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         column, dtype = column.cast(pl.String), pl.String()
     if isinstance(dtype, pl.String) and type_name != "text":
-        return _of_text(column, type_name, missing_values)
+        return _of_text(column, type_name, missing_values, notation)
     result = _MAKERS[type_name](column, dtype, missing_values)
     if result is None:
         raise DataError(
@@ -65,7 +75,7 @@ def conversion(name: str, dtype: pl.DataType, type_name: str, missing_values: Se
     return result
 
 
-def _of_text(column: pl.Expr, type_name: str, missing_values: Sequence[str]) -> Conversion:
+def _of_text(column: pl.Expr, type_name: str, missing_values: Sequence[str], notation: Notation) -> Conversion:
     missing = column.is_null() | (column == "")
     if missing_values:
         missing |= column.is_in(list(missing_values))
@@ -74,6 +84,9 @@ def _of_text(column: pl.Expr, type_name: str, missing_values: Sequence[str]) -> 
         plain = column.str.strip_chars_start(_BLANKS)
         missing |= plain == ""
         dtype, fault = (pl.Int64, "a whole number") if type_name == "integer" else (pl.Float64, "a number")
+        if notation != PLAIN_NOTATION:
+            plain, example = _plain_number(plain, type_name, notation)
+            fault += f" written as {example}"
         value = plain.cast(dtype, strict=False)
         if type_name == "number":
             missing |= value.is_nan()
@@ -81,12 +94,35 @@ def _of_text(column: pl.Expr, type_name: str, missing_values: Sequence[str]) -> 
     elif type_name == "boolean":
         lower, fault = column.str.to_lowercase(), "true or false"
         value = pl.when(lower.is_in(["true", "false"])).then(lower == "true")
+    elif notation.date_format is not None:
+        fault = f"a date written as {notation.date_format}"
+        value = _formatted_date(column, notation)
     else:
         fault = "a date written as 2024-02-29"
         written = column.str.contains(_DATE) & ~column.str.starts_with("0000")  # there is no year 0
         value = pl.when(written).then(column).str.to_date("%Y-%m-%d", strict=False)
     missing = missing.fill_null(False)
     return Conversion(pl.when(~missing).then(value), missing, f"something that is not {fault}")
+
+
+def _plain_number(text: pl.Expr, type_name: str, notation: Notation) -> tuple[pl.Expr, str]:
+    """The text as numbers are written everywhere, null where it is not in the notation; and an example of that."""
+    whole = type_name == "integer"
+    pattern = notation.integer_pattern if whole else notation.number_pattern
+    written = text.str.contains(pattern) | (text.str.to_lowercase() == "nan")  # which is missing in every notation
+    plain: pl.Expr = pl.when(written).then(text)
+    if notation.thousands is not None:
+        plain = plain.str.replace_all(notation.thousands, "", literal=True)
+    if notation.decimal is not None:
+        plain = plain.str.replace(notation.decimal, ".", literal=True)
+    return plain, notation.integer_example if whole else notation.number_example
+
+
+def _formatted_date(text: pl.Expr, notation: Notation) -> pl.Expr:
+    """The dates of texts in the notation, without a time of day; null for any other text."""
+    pattern = notation.date_pattern
+    day = text.str.replace(pattern, "${Y}-${m}-${d}")
+    return pl.when(text.str.contains(pattern)).then(day).str.to_date(f"%Y-%{notation.month_directive}-%d", strict=False)
 
 
 def _text(column: pl.Expr, dtype: pl.DataType, missing_values: Sequence[str]) -> Conversion | None:
