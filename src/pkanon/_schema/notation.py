@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from .._errors import SchemaError
 
@@ -70,6 +71,14 @@ class Notation:
     def month_directive(self) -> str:
         """How the month is written."""
         return next(directive for directive, _ in _parts(self.date_format or "") if directive in ("m", "b", "B"))
+
+    @property
+    def time(self) -> Literal["none", "complete", "part"]:
+        """Whether dates have a time of day, and whether it says at least the hour and the minute."""
+        found = {directive for directive, literal in _parts(self.date_format or "") if not literal} & set("HIMSp")
+        if not found:
+            return "none"
+        return "complete" if found in ({"H", "M"}, {"H", "M", "S"}, {"I", "M", "p"}, {"I", "M", "S", "p"}) else "part"
 
     @property
     def number_pattern(self) -> str:

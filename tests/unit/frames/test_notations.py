@@ -54,6 +54,11 @@ FEBRUARY, JANUARY = DAYS[:2]
         ("%d/%m/%Y %H:%M", "01/02/2024", "refused"),
         ("%Y-%m-%dT%H:%M:%SZ", "2024-02-01T23:59:59Z", FEBRUARY),
         ("%m/%d/%Y %I:%M %p", "2/1/2024 9:05 pm", FEBRUARY),
+        ("%I:%M:%S %p, %B %d %Y", "12:00:01 AM, february 1 2024", FEBRUARY),
+        ("%d/%m/%Y %H", "1/2/2024 7", FEBRUARY),
+        ("%d-%b-%Y %Hh", "1-Feb-2024 23h", FEBRUARY),
+        ("%d/%m/%Y %H:%S", "29/02/2023 07:10", "refused"),
+        ("%d/%m/%Y %H:%M", "29/02/2023 07:10", "refused"),
         ("%d%m%Y", "01022024", FEBRUARY),
         ("%d%m%Y", "1122024", "refused"),  # 1 December or 11 February
         ("%Y%m%d", "20240201", FEBRUARY),

@@ -30,6 +30,7 @@ from ..._errors import DataError
 from ..._schema import PLAIN_NOTATION, Notation
 
 _BLANKS = " \t"
+_NAN = "^(?i:nan)$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
@@ -85,10 +86,11 @@ def _of_text(column: pl.Expr, type_name: str, missing_values: Sequence[str], not
         missing |= plain == ""
         dtype, fault = (pl.Int64, "a whole number") if type_name == "integer" else (pl.Float64, "a number")
         if notation != PLAIN_NOTATION:
+            missing |= plain.str.contains(_NAN) if type_name == "number" else False
             plain, example = _plain_number(plain, type_name, notation)
             fault += f" written as {example}"
         value = plain.cast(dtype, strict=False)
-        if type_name == "number":
+        if type_name == "number" and notation == PLAIN_NOTATION:
             missing |= value.is_nan()
             value = value.fill_nan(None)
     elif type_name == "boolean":
@@ -109,8 +111,7 @@ def _plain_number(text: pl.Expr, type_name: str, notation: Notation) -> tuple[pl
     """The text as numbers are written everywhere, null where it is not in the notation; and an example of that."""
     whole = type_name == "integer"
     pattern = notation.integer_pattern if whole else notation.number_pattern
-    written = text.str.contains(pattern) | (text.str.to_lowercase() == "nan")  # which is missing in every notation
-    plain: pl.Expr = pl.when(written).then(text)
+    plain: pl.Expr = pl.when(text.str.contains(pattern)).then(text)
     if notation.thousands is not None:
         plain = plain.str.replace_all(notation.thousands, "", literal=True)
     if notation.decimal is not None:
@@ -120,9 +121,16 @@ def _plain_number(text: pl.Expr, type_name: str, notation: Notation) -> tuple[pl
 
 def _formatted_date(text: pl.Expr, notation: Notation) -> pl.Expr:
     """The dates of texts in the notation, without a time of day; null for any other text."""
-    pattern = notation.date_pattern
-    day = text.str.replace(pattern, "${Y}-${m}-${d}")
-    return pl.when(text.str.contains(pattern)).then(day).str.to_date(f"%Y-%{notation.month_directive}-%d", strict=False)
+    pattern, date_format = notation.date_pattern, notation.date_format or ""
+    written = pl.when(text.str.contains(pattern)).then(text)  # polars alone would take 1/2/24 for a day of the year 24
+    match notation.time:
+        case "none":
+            return written.str.to_date(date_format, strict=False)
+        case "complete":
+            return written.str.to_datetime(date_format, strict=False).dt.date()
+        case _:  # polars refuses an hour alone; to cut it off takes ten times as long
+            day = written.str.replace(pattern, "${Y}-${m}-${d}")
+            return day.str.to_date(f"%Y-%{notation.month_directive}-%d", strict=False)
 
 
 def _text(column: pl.Expr, dtype: pl.DataType, missing_values: Sequence[str]) -> Conversion | None:
