@@ -9,11 +9,13 @@ A notation says nothing about columns that hold dates or numbers already.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from dataclasses import dataclass
 from typing import Literal
 
 from .._errors import SchemaError
+from .domain import Value, value_to_text
 
 DECIMALS = (".", ",")
 THOUSANDS = (".", ",", "'", "’", " ", "\u00a0", "\u202f", "_")
@@ -46,6 +48,22 @@ class Notation:
     date_format: str | None = None
     decimal: str | None = None
     thousands: str | None = None
+
+    def written(self, value: Value) -> str:
+        """A value in this notation, without groups of thousands and at midnight."""
+        if isinstance(value, dt.date) and self.date_format is not None:
+            month = _MONTHS[value.month - 1]
+            texts = {
+                "Y": f"{value.year:04}",
+                "m": f"{value.month:02}",
+                "d": f"{value.day:02}",
+                "b": month[:3],
+                "B": month,
+            }
+            texts |= {"H": "00", "I": "12", "M": "00", "S": "00", "p": "AM"}
+            return "".join(literal or texts[directive] for directive, literal in _parts(self.date_format))
+        text = value_to_text(value)
+        return text.replace(".", self.decimal) if isinstance(value, float) and self.decimal is not None else text
 
     @property
     def date_pattern(self) -> str:

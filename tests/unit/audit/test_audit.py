@@ -1,5 +1,6 @@
 """pk.audit: made-up tables, refusals, and what is said."""
 
+import datetime as dt
 import json
 import math
 
@@ -37,6 +38,20 @@ def test_every_value_can_be_made_up():
     codes = encode(table, pipeline.plan.schema).codes
     for name in names:
         assert codes[name].tolist() == np.repeat([record[name] for record in records], 2).tolist()
+
+
+def test_tables_are_made_up_in_the_notation_of_the_schema():
+    schema = pk.Schema(
+        [
+            pk.Attribute("a", [dt.date(2024, 2, 1), dt.date(5, 1, 2)], date_format="%d. %B %Y %I:%M %p"),
+            pk.Attribute.binned("b", edges=[0.5, 1.5, 2e9], open="both", decimal=",", thousands=".", missing="value"),
+            pk.Attribute("c", ["x", "y"], merge={"x": ["z"]}, other="w"),
+            pk.Attribute.ranged("d", 1_000, 1_003, thousands="."),
+        ],
+        others="drop",
+    )
+    plan = pk.plan(schema, records=1_000, epsilon=5, design="equal-rho")
+    assert len(Pipeline(plan).release([({"a": 1, "b": 2, "c": 0, "d": 3}, 1_000)])["a"]) == 1_000
 
 
 def test_the_whole_way_is_run(monkeypatch):

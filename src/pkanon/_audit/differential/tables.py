@@ -15,7 +15,7 @@ from ..._frames import encode
 from ..._plan import Asked, Plan
 from ..._release import release
 from ..._sample import System
-from ..._schema import Attribute, Bins, Codes, Edge, Schema, value_to_text
+from ..._schema import Attribute, Bins, Codes, Edge, Schema
 from .law import Record
 
 
@@ -80,9 +80,9 @@ def _text(attribute: Attribute, code: int) -> str | None:
     if isinstance(attribute.domain, Bins) and code != attribute.other_code:
         edges = attribute.domain.edges
         candidates = [_before(edges[0]), *edges]
-        return next(value_to_text(edge) for edge in candidates if attribute.domain.code(edge) == code)
+        return next(attribute.notation.written(edge) for edge in candidates if attribute.domain.code(edge) == code)
     label = attribute.label(code)
-    return None if label is None else value_to_text(label)
+    return None if label is None else attribute.notation.written(label)
 
 
 def _before(edge: Edge) -> Edge:
