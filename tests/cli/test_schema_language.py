@@ -56,6 +56,8 @@ def release(place, *arguments):
 
 
 def test_from_file_to_release_and_back(hospital):
+    code, out, err = release(hospital, "--check")
+    assert (code, "would be dropped" in out) == (0, True), err
     code, out, err = release(hospital, "--report", "--format", "csv")
     assert code == 0, err
     assert "note: 2 columns without an entry in the schema dropped: 'remark', 'clerk'." in err.splitlines()

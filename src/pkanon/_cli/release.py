@@ -188,6 +188,8 @@ def _print_check(plan: pk.Plan, others: dict[str, float], as_json: bool) -> None
         print_json({"fits": True, "plan_digest": plan.digest})
         return
     say("The table fits the plan; nothing was written.")
+    if plan.schema.others == "drop":
+        say("  Columns without an entry in the schema would be dropped, if there are any.")
     for name, share in others.items():
         say(f"  Up to {100 * share:.0f}% of the rows hold an unlisted value of '{name}' and would be taken as other.")
     for reason in plan.void_reasons:

@@ -175,7 +175,7 @@ class Attribute:
                 raise SchemaError(
                     f"{where}: level {level} mixes the order of the values; sort the hierarchy or leave out ordered."
                 )
-            ordered = ordered or hierarchy.ordered
+            ordered = ordered or (hierarchy.ordered and hierarchy.keeps_order(level))
         if given and listed is None and role == "randomise":
             kind = type or _type_of([member for members in given.values() for member in members], where)
             listed = tuple(merges(given, kind, where))

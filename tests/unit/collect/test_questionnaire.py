@@ -121,6 +121,12 @@ def test_refused_surveys(text, message):
         parse_questionnaire(text)
 
 
+def test_an_order_and_a_code_list_are_as_good_as_values():
+    grades = one('codes = "isced2011"\nquestion = "?"').schema.attribute("rooms")
+    assert (grades.size, grades.ordered, grades.merge) == (9, True, {})
+    assert one('values = ["a", "b"]\nordered = true\nquestion = "?"').schema.attribute("rooms").ordered
+
+
 def test_no_answer_has_a_label_in_every_language():
     text = ONE.format(rooms='values = ["a", "b"]\nmissing = "value"\nquestion = "?"').replace(
         'title = "Homes"', 'title = "Homes"\nlanguages = ["fr"]'

@@ -88,6 +88,12 @@ def test_a_hierarchy_that_came_from_no_file_is_written_out():
     assert parse(schema.to_toml()) == schema
 
 
+def test_a_level_that_mixes_the_order_has_none():
+    hierarchy = pk.Hierarchy([("1", "odd"), ("2", "even"), ("3", "odd"), ("4", "even")], ordered=True)
+    attribute = pk.Attribute("x", hierarchy=hierarchy)
+    assert (attribute.ordered, attribute.at(1).ordered) == (True, False)
+
+
 def test_commas_and_intervals(tmp_path):
     for text in (
         "9,a,*\n10,a,*\n11,b,*\n",

@@ -94,7 +94,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("how", ["frame", "csv", "parquet", "categories"])
+@pytest.mark.parametrize("how", ["frame", "csv", "parquet", "categories", "enum"])
 @pytest.mark.parametrize("name", CASES)
 def test_reading_merges_as_if_the_table_had_been_merged_before(name, how, tmp_path):
     attribute, raw, coarse = CASES[name]
@@ -109,6 +109,8 @@ def test_reading_merges_as_if_the_table_had_been_merged_before(name, how, tmp_pa
                 frame.write_parquet(path := tmp_path / f"{len(list(tmp_path.iterdir()))}.parquet")
             case "categories" if name == "text":
                 path = frame.cast(pl.Categorical)
+            case "enum" if name == "text":
+                path = frame.cast(pl.Enum(sorted(raw, reverse=True)))
             case _:
                 path = frame
         return encode(path, schema).codes["x"]
@@ -167,6 +169,10 @@ def test_an_analyst_asks_for_declared_values_only():
     with pytest.raises(pk.InputError, match="'9th' of 'education' was merged before the release; ask for 'school'"):
         release.crosstab("education").count(education="9th")
     assert release.crosstab("education").count(education="school").value > 0
+    with pytest.raises(pk.InputError):
+        release.crosstab("education").count(education=[["9th"]])
+    with pytest.raises(pk.InputError, match="9th"):
+        release.query("SELECT COUNT(*) FROM release WHERE education = '9th'")
 
 
 def test_order():

@@ -21,9 +21,9 @@ def code_of(attribute: Attribute, label: Any) -> int:
         label = label.item()
     if label == attribute.other and label is not None and attribute.other_code is not None:
         return attribute.other_code
-    for whole, members in attribute.merged:
-        if label in members:
-            raise InputError(f"{label!r} of '{attribute.name}' was merged before the release; ask for {whole!r}.")
+    if attribute.merged and label.__hash__ is not None and label in attribute.merged_codes:
+        whole = attribute.label(attribute.merged_codes[label])
+        raise InputError(f"{label!r} of '{attribute.name}' was merged before the release; ask for {whole!r}.")
     if label is None or attribute.released_type == attribute.type:
         try:
             code = attribute.code(label)
