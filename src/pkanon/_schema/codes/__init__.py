@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
 from ..._errors import SchemaError, did_you_mean
 from ..hierarchy import Hierarchy, rows_of, traced
@@ -101,6 +100,8 @@ def code_list(name: str) -> Hierarchy:
 
 @cache
 def _read(name: str) -> Hierarchy:
+    from importlib import resources  # slow to load, and few schemas need it
+
     entry = _LISTS[name]
     text = resources.files(__package__).joinpath(f"{entry.file}.csv").read_text(encoding="utf-8")
     rows = dict.fromkeys(tuple(row[column] for column in entry.columns) for row in rows_of(text, entry.file))
