@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ._errors import InputError as InputError
     from ._errors import PkanonError as PkanonError
     from ._errors import PlanError as PlanError
+    from ._errors import ReadabilityWarning as ReadabilityWarning
     from ._errors import RefusedError as RefusedError
     from ._errors import SchemaError as SchemaError
     from ._errors import TargetError as TargetError
@@ -81,11 +82,15 @@ if TYPE_CHECKING:
     from ._report import report as report
     from ._results import Answer as Answer
     from ._results import Association as Association
+    from ._results import Choice as Choice
+    from ._results import Choices as Choices
     from ._results import Correlations as Correlations
     from ._results import Description as Description
     from ._results import Estimate as Estimate
     from ._results import Tradeoff as Tradeoff
+    from ._results import choices as choices
     from ._results import tradeoff as tradeoff
+    from ._results.charts import readability_chart as readability_chart
     from ._results.charts import save_chart as save_chart
     from ._sample import Seeded as Seeded
     from ._sample import System as System
@@ -116,6 +121,8 @@ _HOMES = {
     "Central": "_plan",
     "Certificate": "_release",
     "Check": "_audit",
+    "Choice": "_results",
+    "Choices": "_results",
     "Composition": "_plan",
     "Convergence": "_estimate",
     "Correlations": "_results",
@@ -137,6 +144,7 @@ _HOMES = {
     "Quantile": "_estimate",
     "Quantity": "_estimate",
     "Readability": "_plan",
+    "ReadabilityWarning": "_errors",
     "Reading": "_plan",
     "RefusedError": "_errors",
     "Release": "_release",
@@ -159,6 +167,7 @@ _HOMES = {
     "anonymity_of": "_audit",
     "attack": "_audit",
     "check": "_release",
+    "choices": "_results",
     "code_list": "_schema",
     "code_lists": "_schema",
     "compose": "_plan",
@@ -173,6 +182,7 @@ _HOMES = {
     "read_hierarchy": "_schema",
     "read_plan": "_plan",
     "read_schema": "_schema",
+    "readability_chart": "_results.charts",
     "records_needed": "_design",
     "release": "_release",
     "report": "_report",

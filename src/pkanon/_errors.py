@@ -1,4 +1,4 @@
-"""Every error pkanon raises on purpose.
+"""Every error pkanon raises on purpose, and the one warning.
 
     PkanonError
     ├── InputError              wrong input; nothing was written               exit code 2
@@ -8,6 +8,8 @@
     │   ├── DataError           a table that does not fit its schema
     │   └── RefusedError        possible, but it would weaken a promise: must be asked for by name
     └── EnvironmentFailure      disk, memory, connection or package fails      exit code 3
+
+    ReadabilityWarning          a release that is sound, but of little use; never raised
 
 Messages are one sentence or two: what is wrong, where, and how to mend it. They name columns and
 rules. They never contain a value a person entered, nor a row number, and counts of rows only if asked for.
@@ -55,6 +57,10 @@ class EnvironmentFailure(PkanonError):
     """The disk, the memory or a connection failed, or a package is missing."""
 
     exit_code = 3
+
+
+class ReadabilityWarning(UserWarning):
+    """Most of the tables that a release is made for cannot be read."""
 
 
 def missing_package(need: str, extra: str) -> EnvironmentFailure:

@@ -42,7 +42,8 @@ class Place:
         self._capsys = capsys
         self.write("people.toml", SCHEMA)
         self.write("people.csv", "\n".join(["patient,sex,age,education", *rows()]) + "\n")
-        code, _, err = self.run("plan", "people.toml", "--records", "200", "--k", "3", "-o", "plan.json")
+        arguments = ("people.toml", "--records", "200", "--k", "3", "--ks", "none", "-o", "plan.json")
+        code, _, err = self.run("plan", *arguments)
         assert code == 0, err
 
     def write(self, name, text):

@@ -124,18 +124,88 @@ def test_what_is_planned_already_is_explained_by_another_verb(place, file):
 
 def test_a_chart_of_what_privacy_costs(planned, place):
     options = ("--records", "300", "--k", "20", "--design", "equal-rho", "--table", "sex")
-    planned(*options, "--chart", "costs.json")
+    planned(*options, "--tradeoff-chart", "costs.json")
     drawn = (place.folder / "costs.json").read_text()
     assert "$schema" in drawn
     assert all(design in drawn for design in ("optimal", "equal-rho", "equal-epsilon", "joint"))
 
 
+def test_a_heat_map_of_all_pairs(planned, place):
+    planned("--records", "300", "--k", "20", "--design", "equal-rho", "--ks", "none", "--chart", "pairs.json")
+    drawn = json.loads((place.folder / "pairs.json").read_text())
+    (squares,) = drawn["datasets"].values()
+    assert {(row["first"], row["second"]) for row in squares} == {
+        ("sex", "sex"), ("age", "age"), ("education", "education"),
+        ("sex", "age"), ("sex", "education"), ("age", "education"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("option", ["--chart", "--tradeoff-chart"])
 @pytest.mark.parametrize("chart", ["people.toml", "costs.pdf", "none/costs.svg"])
-def test_a_chart_that_cannot_be_written_is_refused_before_it_is_drawn(planned, place, chart, monkeypatch):
-    monkeypatch.setattr(pk, "tradeoff", lambda *_, **__: pytest.fail("too late"))
+def test_a_chart_that_cannot_be_written_is_refused_before_it_is_drawn(planned, place, chart, option, monkeypatch):
+    for name in ("tradeoff", "readability_chart", "plan"):
+        monkeypatch.setattr(pk, name, lambda *_, **__: pytest.fail("too late"))
     before = place.names()
-    assert chart in planned("--records", "300", "--k", "20", "--chart", chart, "-o", "new.json", code=2)
+    assert chart in planned("--records", "300", "--k", "20", option, chart, "-o", "new.json", code=2)
     assert place.names() == before
+
+
+def test_the_first_lines_say_which_tables_can_be_read(planned):
+    options = ("--records", "5000", "--k", "20", "--table", "sex,age,education", "--ks", "none")
+    title, _, summary, header, one, two, three, named, best, worst, meaning, *_ = planned(*options).splitlines()
+    assert title.startswith("Plan for 5,000 records: k = 20")
+    readable = pk.plan(pk.read_schema("people.toml"), records=5_000, k=20).readable([("sex", "age", "education")])
+    assert summary == readable.summary
+    assert header.split() == ["tables", "good", "fair", "poor", "not", "readable"]
+    for line, label, found in (
+        (one, "one attribute", readable.counts(1)),
+        (two, "two attributes", readable.counts(2)),
+        (three, "three attributes", readable.counts(3)),
+        (named, "named", readable.counts(3)),
+    ):
+        assert line.strip().startswith(label)
+        assert [int(cell) for cell in line.removeprefix(f"  {label}").split()] == [sum(found.values()), *found.values()]
+    assert best.startswith(f"  best: {readable.best.name} (error ")
+    assert worst.startswith(f"  worst: {readable.worst.name} (error ")
+    assert "good if its error is below 0.1" in meaning
+
+
+def test_several_k_side_by_side(planned):
+    out = planned("--records", "5000", "--k", "7").splitlines()
+    start = out.index("Which k:") + 3
+    rows = [line.split() for line in out[start : start + 6]]
+    assert [row[:2] if row[0] == "*" else row[:1] for row in rows] == [
+        ["2"],
+        ["5"],
+        ["*", "7"],
+        ["20"],
+        ["100"],
+        ["1000"],
+    ]
+    epsilons = [float(row[-6]) for row in rows]
+    assert epsilons == sorted(epsilons, reverse=True)
+    assert "Which k:" not in planned("--records", "5000", "--k", "7", "--ks", "none")
+
+
+def test_the_k_to_compare_can_be_chosen(planned):
+    found = json.loads(planned("--records", "5000", "--epsilon", "3", "--ks", "3, 50,9000", "--json"))
+    assert [round(choice["k"]) for choice in found["choices"] if not choice["chosen"]] == [3, 50]
+    (chosen,) = [choice for choice in found["choices"] if choice["chosen"]]
+    assert chosen["epsilon"] == found["optimal"]["epsilon"]
+    assert found["readable"]["counts"].keys() == {"1", "2"}
+    assert "k = x is not a number" in planned("--records", "5000", "--k", "7", "--ks", "2,x", code=2)
+
+
+def test_of_a_draft_other_k_are_shown_as_if_it_were_confirmed(planned, place):
+    (place.folder / "people.toml").write_text('domains = "drafted"\n' + SCHEMA)
+    out = planned("--records", "5000", "--k", "20", "--ks", "5")
+    assert "void, it promises nothing as it stands" in out.splitlines()[0]
+    assert "Other k, if nothing made the plan void:" in out
+
+
+def test_a_plan_says_what_to_do_where_little_can_be_read(planned):
+    assert "pkanon advise" not in planned("--records", "5000", "--k", "20", "--ks", "none")
+    assert "pkanon advise" in planned("--records", "200", "--k", "20", "--ks", "none")
 
 
 @pytest.mark.parametrize(

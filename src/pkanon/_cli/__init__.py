@@ -19,6 +19,7 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
@@ -123,7 +124,8 @@ def cli() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command, or print the help if there is none; its exit code."""
     try:
-        with _terminated_politely():
+        with _terminated_politely(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", pk.ReadabilityWarning)  # a verb says it in words of its own
             result = cli.main(args=list(arguments) or ["--help"], prog_name="pkanon", standalone_mode=False)
             if sys.stdout is not None:
                 sys.stdout.flush()

@@ -123,7 +123,7 @@ def command(k: str, output: str | None, as_json: bool) -> None:
         len(CROSSTAB),
     )
     say()
-    say(f"Written to {folder}: data.parquet, plan.json, certificate.json, datapackage.json, README.txt.")
+    say(f"Written to {folder}: data.parquet, plan.json, certificate.json, predicted.csv, datapackage.json, README.txt.")
     say(f"The report for whoever has to decide, to open in a browser: {report}")
     if chart is not None:
         say(f"Drawn in {chart}: {CHARTED}, with error bars.")

@@ -42,7 +42,7 @@ def output_option(what: str, *, default: str = "") -> Callable[[Command], Comman
     return click.option("-o", "--output", type=click.Path(), help=text)
 
 
-def chart_option(what: str) -> Callable[[Command], Command]:
+def chart_option(what: str, *, name: str = "--chart") -> Callable[[Command], Command]:
     """--chart: a picture beside the result. A file that cannot be written is refused before anything is computed."""
 
     def check(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
@@ -51,7 +51,7 @@ def chart_option(what: str) -> Callable[[Command], Command]:
         return path
 
     text = f"Draw {what} to this file, which must not exist: .png, .svg, .html or .json."
-    return click.option("--chart", type=click.Path(), callback=check, help=text)
+    return click.option(name, type=click.Path(), callback=check, help=text)
 
 
 def moved_option(name: str, sentence: str) -> Callable[[Command], Command]:

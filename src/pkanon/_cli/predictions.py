@@ -8,11 +8,11 @@ from typing import Any
 import pkanon as pk
 
 from . import private
-from .printing import print_table, say
+from .printing import note, print_table, say
 from .targets import Options, Target
 
-UNREADABLE = 0.8
-"""An L1 error: at 1 the errors of a table add up to all its people, so from here on the table cannot be read."""
+UNREADABLE = 1.0
+"""An L1 error: from here on the errors of a table add up to all its people, and it cannot be read."""
 MOST_LOST = 5
 """Sets of attributes that are named; the others are counted."""
 
@@ -54,6 +54,11 @@ def default_tables(plan: pk.Plan, workload: int | str | list[tuple[str, ...]] | 
     return [tuple(names[:count]) for count in sorted(counts)]
 
 
+def named_tables(workload: int | str | list[tuple[str, ...]] | None) -> list[tuple[str, ...]]:
+    """The tables that a workload names."""
+    return workload if isinstance(workload, list) else []
+
+
 def plan_as_json(plan: pk.Plan | str, tables: Tables) -> dict[str, Any]:
     """The numbers of one plan, or why it cannot be made."""
     if isinstance(plan, str):
@@ -85,10 +90,19 @@ def _finite(value: float) -> float | None:
     return value if abs(value) != float("inf") else None
 
 
-def print_plan(designs: Designs, chosen: pk.Plan, tables: Tables) -> None:
-    """The chosen plan beside other designs, what it does and what it promises."""
+def print_plan(
+    designs: Designs, chosen: pk.Plan, tables: Tables, named: Tables = (), choices: pk.Choices | None = None
+) -> None:
+    """How many tables can be read, other k, the plan beside other designs, what it does and what it promises."""
     say(str(chosen))
     say()
+    print_readable(chosen.readable(named))
+    if sentence := chosen.served().warning:
+        say(f"  {sentence}")
+    say()
+    if choices is not None:
+        print_choices(choices, void=bool(chosen.void_reasons))
+        say()
     print_designs(designs, chosen, tables)
     say()
     for line in chosen.explain().splitlines():
@@ -96,6 +110,30 @@ def print_plan(designs: Designs, chosen: pk.Plan, tables: Tables) -> None:
     delta = chosen.asked.delta
     if delta is not None and not chosen.void_reasons:
         say(f"  As a whole, shuffled: {chosen.central(float(delta))}.")
+
+
+def print_readable(readable: pk.Readability) -> None:
+    """How many tables are good, fair, poor and not readable, and which are the best and the worst."""
+    for line in str(readable).splitlines():
+        say(line)
+    if readable.usable < len(readable.tables):
+        say("  " + private.meaning_of_levels())
+
+
+def note_unreadable(plan: pk.Plan, rows: int) -> None:
+    """Warn if most tables that the plan serves cannot be read in so many rows."""
+    sentence = plan.served(records=max(rows, 1)).warning
+    if sentence is not None:
+        note(sentence, kind="warning")
+
+
+def print_choices(choices: pk.Choices, *, void: bool) -> None:
+    """Plans for several k side by side; where the chosen one is void, as if it were not."""
+    say("Other k, if nothing made the plan void:" if void else "Which k:")
+    table = choices.text_table()
+    print_table(table.header, table.rows, labels=0)
+    for line in choices.captions:
+        say(f"  {line}")
 
 
 def print_designs(designs: Designs, chosen: pk.Plan, tables: Tables, *, promises: bool = True) -> None:
@@ -123,7 +161,7 @@ def print_designs(designs: Designs, chosen: pk.Plan, tables: Tables, *, promises
         "got a uniform draw. Negative: the true value is released less often than the others, which is as informative."
     )
     say(
-        "error: the expected sum of absolute errors of the corrected table, divided by the records. Near or above 1 (marked !) "
+        "error: the expected sum of absolute errors of the corrected table, divided by the records. From 1 on (marked !) "
         "the table cannot be read at this target. <=: an upper bound, as the error depends on the data."
     )
     if len(plans) > 1:

@@ -23,6 +23,13 @@ def designs() -> list[str]:
     return list(DESIGNS)
 
 
+def meaning_of_levels() -> str:
+    """What good, fair, poor and not readable mean."""
+    from .._plan import MEANING
+
+    return MEANING
+
+
 def methods() -> list[str]:
     """The names that --method can have."""
     from .._estimate import METHODS

@@ -11,6 +11,7 @@ import pkanon as pk
 
 from . import private
 from .options import json_option, output_option, seed_option, text_format, text_options, typed_options
+from .predictions import note_unreadable
 from .printing import note, print_json, say
 from .progress import progress_bar
 from .reading import read_plan, read_schema
@@ -148,6 +149,7 @@ def command(
     if release.dropped:
         count = "1 column" if len(release.dropped) == 1 else f"{len(release.dropped)} columns"
         note(f"{count} without an entry in the schema dropped: {', '.join(map(repr, release.dropped))}.")
+    note_unreadable(plan, release.rows)
     if not release.certificate.claims:
         note(f"this release claims nothing: {' '.join(release.certificate.void)}", kind="warning")
     elif unsaid := [key for key in ("confirmed_by", "row_is") if getattr(plan.schema, key) is None]:
@@ -194,3 +196,4 @@ def _print_check(plan: pk.Plan, others: dict[str, float], as_json: bool) -> None
         say(f"  Up to {100 * share:.0f}% of the rows hold an unlisted value of '{name}' and would be taken as other.")
     for reason in plan.void_reasons:
         say(f"  A release would claim nothing: {reason}")
+    note_unreadable(plan, plan.records)

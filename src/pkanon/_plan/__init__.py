@@ -15,7 +15,7 @@ from . import notebook
 from .asked import Asked, Tables
 from .breach import Breach
 from .by_hand import ByHand, by_hand
-from .central import Central, central_epsilon, checked_delta, default_delta
+from .central import Central, central_bound, central_epsilon, checked_delta, default_delta
 from .collection import LINKABLE, OPEN_LINK, SIMULATED, UNLINKABLE, Collection
 from .composition import Composition, compose
 from .numbers import Number, exact
@@ -36,7 +36,7 @@ from .privacy import (
     total_epsilon_ratio,
 )
 from .promises import MADE_UP, assumptions, delta_above, outside, promises, share_above, void_reasons
-from .readable import LEVELS, Readability, Reading, level_of
+from .readable import LEVELS, MEANING, Readability, Reading, level_of
 from .transitions import Channel, Mixture, channels
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "LEVELS",
     "LINKABLE",
     "MADE_UP",
+    "MEANING",
     "OPEN_LINK",
     "PLAN_FORMAT",
     "SIMULATED",
@@ -65,6 +66,7 @@ __all__ = [
     "Tables",
     "assumptions",
     "by_hand",
+    "central_bound",
     "central_epsilon",
     "channels",
     "checked_delta",

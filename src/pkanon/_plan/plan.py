@@ -256,9 +256,9 @@ class Plan:
         >>> import pkanon as pk
         >>> names = ("sex", "job", "smokes")
         >>> schema = pk.Schema([pk.Attribute(name, ["a", "b"]) for name in names])
-        >>> readable = pk.plan(schema, records=5_000, k=20, workload=3).readable([names])
+        >>> readable = pk.plan(schema, records=5_000, k=20).readable([names])
         >>> readable.of("job", "sex", "smokes").level
-        'fair'
+        'good'
         """
         rows = self.records if records is None else records
         names = [attribute.name for attribute in self.schema.randomised]

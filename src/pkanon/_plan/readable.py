@@ -152,6 +152,22 @@ class Readability:
         number = len(self.tables)
         return f"{number:,} table{'s' * (number != 1)}{kinds}: {_listed(self.counts())}"
 
+    @property
+    def warning(self) -> str | None:
+        """What to do where most of the tables cannot be read, in two sentences; None where more than half can."""
+        lost = self.counts()["not readable"]
+        if 2 * lost <= len(self.tables):
+            return None
+        which = (
+            "The table that this plan serves cannot be read: its expected error is"
+            if len(self.tables) == 1
+            else f"{lost:,} of the {len(self.tables):,} tables that this plan serves cannot be read: their expected errors are"
+        )
+        return (
+            f"{which} as large as the table, or larger. pkanon advise says which columns to drop and which values to merge; "
+            "a lower k or more people help, too."
+        )
+
     def to_polars(self) -> pl.DataFrame:
         """Columns: table, attributes (a list), cells, l1, level and exact; one row per table."""
         import polars as pl
@@ -234,8 +250,8 @@ class Readability:
 MOST_NAMED = 3
 """Tables that are named as the best and as the worst."""
 MEANING = (
-    "error: the expected sum of absolute errors of the corrected table, divided by the records. A table is good below 0.1, "
-    "fair below 0.3, poor below 1; from 1 on it cannot be read."
+    "A table is good if its error is below 0.1, fair below 0.3, poor below 1; from 1 on it cannot be read. The error is the "
+    "expected sum of absolute errors of all its corrected cells, divided by the records."
 )
 """What the levels mean, for people."""
 MOST_SERVED = 100_000

@@ -4,12 +4,13 @@ tabular.py   the output that all results share: data frames, JSON, files, notebo
 columns.py   the names of their columns
 estimate.py  a reconstructed table;  association.py  how two attributes are related
 overview.py  descriptions and correlations of many attributes
-costs.py     what privacy costs, before any data exist
+costs.py     what privacy costs, before any data exist;  choosing.py  plans for several k side by side
 sql/         queries;  charts/  pictures (loaded when the first one is drawn: altair is optional);  chart_data.py  their input
 """
 
 from .association import Association
 from .chart_data import Confidence, Grid, Pair, Point
+from .choosing import Choice, Choices, choices
 from .costs import Tradeoff, tradeoff
 from .estimate import Estimate
 from .overview import Correlations, Description, correlate, describe
@@ -19,6 +20,8 @@ from .tabular import Tabular, json_rows
 __all__ = [
     "Answer",
     "Association",
+    "Choice",
+    "Choices",
     "Confidence",
     "Correlations",
     "Description",
@@ -28,6 +31,7 @@ __all__ = [
     "Point",
     "Tabular",
     "Tradeoff",
+    "choices",
     "correlate",
     "describe",
     "json_rows",

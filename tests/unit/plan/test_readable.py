@@ -1,6 +1,8 @@
 """How tables will read: levels, counts, and the same errors as single predictions."""
 
+import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -61,3 +63,84 @@ def test_what_is_destroyed_is_not_readable():
     unit = pk.Unit(("sex",), (2,))
     plan = pk.Plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), (pk.Retention(unit, replace=2**31),), 1_000)
     assert plan.readable().of("sex").level == "not readable"
+
+
+def test_named_tables_of_any_number_of_attributes():
+    plan = pk.plan(SCHEMA, records=5_000, k=20)
+    readable = plan.readable([("job", "rooms", "sex"), ("rooms", "sex"), "job", ("sex", "rooms")])
+    assert len(readable.tables) == 7
+    assert readable.of("sex", "rooms", "job").l1 == plan.predict("sex", "rooms", "job").l1
+    assert [table.attributes for table in readable.named] == [("job", "rooms", "sex"), ("sex", "rooms"), ("job",)]
+    assert readable.counts() == {level: sum(found[level] for found in readable.orders.values()) for level in LEVELS}
+    assert list(readable.orders) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("table", [("sex", "age"), ("sex", "sex"), (), ("sex", "rooms", "sex")])
+def test_what_is_no_table(table):
+    with pytest.raises(pk.InputError):
+        pk.plan(SCHEMA, records=5_000, k=20).readable([table])
+
+
+def test_usable_and_ranked():
+    readable = pk.plan(SCHEMA, records=5_000, k=20).readable()
+    assert readable.usable == sum(table.l1 < 0.3 for table in readable.tables)
+    errors = [table.l1 for table in readable.ranked]
+    assert errors == sorted(errors)
+    assert (readable.ranked[0], readable.ranked[-1].l1) == (readable.best, readable.worst.l1)
+
+
+def test_as_data():
+    readable = pk.plan(SCHEMA, records=5_000, k=20).readable()
+    frame = readable.to_polars()
+    assert frame.columns == ["table", "attributes", "cells", "l1", "level", "exact"]
+    assert frame["l1"].to_list() == [table.l1 for table in readable.tables]
+    data = json.loads(json.dumps(readable.to_json()))
+    assert [tuple(table["attributes"]) for table in data["tables"]] == [t.attributes for t in readable.tables]
+    assert data["counts"] == {"1": readable.counts(1), "2": readable.counts(2)}
+
+
+def test_as_text_and_in_a_notebook():
+    readable = pk.plan(SCHEMA, records=5_000, k=20).readable([("sex", "rooms", "job")])
+    lines = str(readable).splitlines()
+    assert lines[0] == readable.summary
+    assert [line.split()[0] for line in lines[2:]] == ["one", "two", "three", "named", "best:", "worst:"]
+    assert "<script" not in readable._repr_html_()
+    odd = pk.Schema([pk.Attribute("<b>", ["F", "M"]), pk.Attribute("c", ["F", "M"])])
+    assert "&lt;b&gt;" in pk.plan(odd, records=1_000, k=20).readable()._repr_html_()
+
+
+def test_one_attribute_alone():
+    readable = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20).readable()
+    assert readable.summary == "1 table of one attribute: 1 good"
+    assert "worst" not in str(readable)
+    assert "best: sex" in str(readable)
+
+
+@pytest.mark.parametrize(
+    ("more", "names"),
+    [
+        ({}, ["sex", "rooms", "job", "sex x rooms", "sex x job", "rooms x job"]),
+        ({"workload": 1}, ["sex", "rooms", "job"]),
+        ({"workload": "full"}, ["sex x rooms x job"]),
+        ({"workload": [("job", "sex")]}, ["job x sex"]),
+        ({"design": "equal-rho"}, ["sex", "rooms", "job", "sex x rooms", "sex x job", "rooms x job"]),
+    ],
+)
+def test_the_tables_that_a_plan_serves(more, names):
+    plan = pk.plan(SCHEMA, records=5_000, k=20, **more)
+    assert [table.name for table in plan.served().tables] == names
+    assert plan.served(records=500).records == 500
+
+
+def test_a_workload_of_too_many_tables_is_cut():
+    schema = pk.Schema([pk.Attribute(f"c{number}", ["a", "b"]) for number in range(90)])
+    made = pk.plan(schema, records=5_000, k=20, design="equal-rho")
+    asked = replace(made, asked=replace(made.asked, workload=80))
+    assert {len(table.attributes) for table in asked.served().tables} == {1, 2}
+
+
+def test_more_cells_than_floats_can_count():
+    schema = pk.Schema([pk.Attribute.ranged(f"c{number}", 1, 1_000) for number in range(150)])
+    plan = pk.plan(schema, records=5_000, k=20, design="equal-rho")
+    assert plan.predict(*schema.names).l1 == math.inf
+    assert plan.readable([schema.names]).of(*schema.names).level == "not readable"

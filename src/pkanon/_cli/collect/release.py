@@ -9,6 +9,7 @@ import click
 import pkanon as pk
 
 from ..options import json_option, output_option
+from ..predictions import note_unreadable
 from ..printing import print_json, say
 from ..progress import progress_bar
 from .places import accept_option, allow_fewer_option, database_option
@@ -61,7 +62,9 @@ def command(
         )  # fmt: skip
     if as_json:
         print_json({"folder": output, "certificate": release.certificate.to_json()})
+        note_unreadable(release.plan, release.rows)
         return
     say(f"Released {release.rows:,} answers to {output}, with a report for people: report.html.")
     for line in str(release.certificate).splitlines():
         say(f"  {line}")
+    note_unreadable(release.plan, release.rows)

@@ -6,13 +6,14 @@ pairs.py     which pairs of records can be the worst, and the law of their ratio
 lower.py     what two real neighbouring tables give away: a bound from below
 """
 
-from .upper import LARGEST_UNITS, central_delta, central_epsilon, central_lower, default_delta
+from .upper import LARGEST_UNITS, central_bound, central_delta, central_epsilon, central_lower, default_delta
 from .whole import Central, central, checked_delta
 
 __all__ = [
     "LARGEST_UNITS",
     "Central",
     "central",
+    "central_bound",
     "central_delta",
     "central_epsilon",
     "central_lower",

@@ -3,6 +3,7 @@
 crosstab.py    a reconstructed table: which kind fits it;  bars.py, heat.py  the kinds
 confidence.py  how sure an adversary is, and how often she is right
 correlation.py how strongly pairs of attributes go together;  tradeoff.py  what privacy costs
+readability.py which tables can be read
 cells.py       the cells of a table as altair needs them;  style.py  axes, legends, headings and colours of all charts
 saving.py      a chart as a PNG, SVG, HTML or JSON file
 
@@ -19,6 +20,7 @@ except ImportError:
 from .confidence import confidence_chart
 from .correlation import correlation_chart
 from .crosstab import crosstab_chart
+from .readability import readability_chart
 from .saving import check_chart_file, save_chart
 from .style import INK, PALE_INK, axis, dots, heading, legend, panel, powers
 from .tradeoff import tradeoff_chart
@@ -36,6 +38,7 @@ __all__ = [
     "legend",
     "panel",
     "powers",
+    "readability_chart",
     "save_chart",
     "tradeoff_chart",
 ]
