@@ -44,7 +44,12 @@ def rehash(folder: Path) -> None:
     """Correct every hash in the data package."""
 
     def change(package: Json) -> None:
-        files = {"plan": "plan.json", "certificate": "certificate.json", "readme": "README.txt"}
+        files = {
+            "plan": "plan.json",
+            "certificate": "certificate.json",
+            "readme": "README.txt",
+            "predicted": "predicted.csv",
+        }
         for key in package["pkanon"]:
             if key in files:
                 package["pkanon"][key] = sha256(folder / files[key])

@@ -18,6 +18,7 @@ from .._progress import Progress, quiet
 from .._sample import Keystream, System, draw_order
 from .._schema import Codes, code_dtype
 from .certificate import Certificate, central_of, data_digest
+from .predicted import warn_of_unreadable
 from .released import Release
 
 
@@ -54,6 +55,7 @@ def collected(
     central = central_of(plan, rows)
     progress("certifying", 1.0)
     certificate = Certificate.of(plan, rows, data_digest(plan, released), central, private=True, collection=collection)
+    warn_of_unreadable(plan, rows)
     return Release(plan=plan, certificate=certificate, codes=released)
 
 

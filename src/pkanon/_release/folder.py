@@ -4,6 +4,7 @@
     out/data.parquet       the rows (and, or instead, data.csv); carries plan and certificate inside
     out/plan.json          exactly what was done
     out/certificate.json   what it may claim
+    out/predicted.csv      the error to expect of every table of one and two attributes: predicted.py
     out/README.txt         how to read it, for people who have nothing installed: readme.py
     out/datapackage.json.sig   if it is signed: signature.py
 
@@ -29,7 +30,8 @@ from .._plan import Plan, parse_plan, read_plan
 from .._progress import Progress
 from .._schema import Attribute, Range, value_to_text
 from .certificate import Certificate, parse_certificate
-from .names import CERTIFICATE, FORMATS, PACKAGE, PLAN, README
+from .names import CERTIFICATE, FORMATS, PACKAGE, PLAN, PREDICTED, README
+from .predicted import predicted
 from .readme import readme
 from .signature import write_signature
 
@@ -37,8 +39,10 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 PLAN_KEY, CERTIFICATE_KEY = "pkanon:plan", "pkanon:certificate"
-HASHED = {"plan": PLAN, "certificate": CERTIFICATE, "readme": README}
+HASHED = {"plan": PLAN, "certificate": CERTIFICATE, "readme": README, "predicted": PREDICTED}
 """Entries under ``pkanon`` in the data package, and the file that each has the hash of."""
+YOUNGER = ("predicted",)
+"""Those that the first releases do without."""
 _FIELD_TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean", "date": "date"}
 
 
@@ -78,7 +82,8 @@ def _write(
             write_parquet(frame, folder / name, inside, wide_types(plan.schema))
         else:
             write_csv(frame, folder / name)
-    for name, text in (texts | {README: readme(plan, certificate, names)}).items():
+    texts |= {README: readme(plan, certificate, names), PREDICTED: predicted(plan, certificate.rows)}
+    for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     package = _text(datapackage(plan, certificate, folder, names))
     (folder / PACKAGE).write_text(package, encoding="utf-8")  # last: it makes a folder a release
@@ -104,7 +109,11 @@ def datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Seque
         "description": f"{claim} Counts of this table are biased; correct them with plan.json.",
         "pkanon": {
             "rows": certificate.rows,
-            **{key: file_hash(folder / name) for key, name in HASHED.items()},
+            **{
+                key: file_hash(folder / name)
+                for key, name in HASHED.items()
+                if key not in YOUNGER or (folder / name).is_file()
+            },
         },
         "resources": [
             {
@@ -164,7 +173,8 @@ def _open_folder(folder: Path) -> tuple[Path, Plan, Certificate]:
         raise InputError(f"{folder} is not a finished release: it has no {PACKAGE}, or writing it was interrupted.")
     try:
         package = parse_json((folder / PACKAGE).read_text(encoding="utf-8"))
-        hashes = {name: package["pkanon"][key] for key, name in HASHED.items()}
+        own = package["pkanon"]
+        hashes = {name: own[key] for key, name in HASHED.items() if key in own or key not in YOUNGER}
         hashes |= {Path(resource["path"]).name: resource["hash"] for resource in package["resources"]}
         changed = [name for name, expected in hashes.items() if file_hash(folder / name) != expected]
         data = folder / Path(package["resources"][0]["path"]).name

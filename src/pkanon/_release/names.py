@@ -4,6 +4,7 @@ PACKAGE = "datapackage.json"
 PLAN = "plan.json"
 CERTIFICATE = "certificate.json"
 README = "README.txt"
+PREDICTED = "predicted.csv"
 SIGNATURE = f"{PACKAGE}.sig"
 REPORT = "report.html"
 FORMATS = {"parquet": ("data.parquet",), "csv": ("data.csv",), "both": ("data.parquet", "data.csv")}

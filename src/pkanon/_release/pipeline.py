@@ -35,6 +35,7 @@ from .._sample import (
 )
 from .._schema import Codes, Points
 from .certificate import Certificate, central_of, data_digest, misses_central_target
+from .predicted import warn_of_unreadable
 from .released import Release
 
 
@@ -54,7 +55,8 @@ def release(
 ) -> Release:
     """Randomise and shuffle a table according to a plan.
 
-    Refused: whatever does not fit the schema, a table of one row, and what only the switches below accept.
+    Refused: whatever does not fit the schema, a table of one row, and what only the switches below accept. Where most
+    tables that the plan serves cannot be read, it warns (:class:`ReadabilityWarning`).
 
     Parameters
     ----------
@@ -111,7 +113,10 @@ def release(
         _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
         central = _refuse_central(plan, encoded.rows, allow_fewer=allow_fewer)
         codes, encoded = encoded.handed_over()
-        return _released(plan, codes, encoded, chosen, central, exact_counts, threads, progress)
+        made = _released(plan, codes, encoded, chosen, central, exact_counts, threads, progress)
+        if is_private(chosen):  # others are for tests and teaching
+            warn_of_unreadable(plan, made.rows)
+        return made
     raise EnvironmentFailure("There is not enough memory for this table.")
 
 

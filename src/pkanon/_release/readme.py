@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from .._plan import ByHand, Plan, by_hand
 from .._schema import MISSING_LABEL, Attribute, Bins, Points, Range, value_to_text
 from .certificate import Certificate
+from .names import PREDICTED
 
 WIDTH = 72
 MOST_VALUES = 40
@@ -21,16 +22,19 @@ FILES = {
     "data.csv": "the rows as text: UTF-8, commas, an empty field is a missing value",
     "plan.json": "what was done: columns, values and exact probabilities",
     "certificate.json": "what the release claims, and what it does not",
+    PREDICTED: "the error to expect of every table of one and two columns",
     "datapackage.json": "which files there are, with their hashes (Data Package)",
     "README.txt": "this text",
 }
 
 
-def readme(plan: Plan, certificate: Certificate, data: Sequence[str] = ("data.parquet",)) -> str:
-    """The text; ``data`` are the names of the files with the rows."""
+def readme(
+    plan: Plan, certificate: Certificate, data: Sequence[str] = ("data.parquet",), *, with_errors: bool = True
+) -> str:
+    """The text; ``data`` are the names of the files with the rows, ``with_errors`` whether predicted.csv is there."""
     sections = [
         ("", _opening(plan, certificate)),
-        ("Files", _files(data)),
+        ("Files", _files(data, with_errors=with_errors)),
         ("Columns", _columns(plan)),
         ("How to get right numbers", _numbers(plan, certificate)),
         ("What is promised", _promise(certificate)),
@@ -77,9 +81,9 @@ def _opening(plan: Plan, certificate: Certificate) -> Iterator[str]:
         yield from _bullets(["The number of rows is noisy: some rows are dummies, and some people were left out."])
 
 
-def _files(data: Sequence[str]) -> Iterator[str]:
+def _files(data: Sequence[str], *, with_errors: bool) -> Iterator[str]:
     for name, text in FILES.items():
-        if name in data or not name.startswith("data."):
+        if name in data or (not name.startswith("data.") and (with_errors or name != PREDICTED)):
             yield from _wrapped(f"{name:<18}{text}", "  ", " " * 20)
 
 

@@ -1,6 +1,6 @@
 """A detached signature of a release: who vouches for it.
 
-Ed25519 over the bytes of ``datapackage.json``, which has the hashes of data, plan, certificate and README.txt. A report in
+Ed25519 over the bytes of ``datapackage.json``, which has the hashes of all other files of the release. A report in
 the folder is not covered: it may be made after signing. The signature is 64 raw bytes in ``datapackage.json.sig``, so that
 other programs can check it too:
 

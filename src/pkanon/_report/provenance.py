@@ -18,9 +18,7 @@ def provenance(subject: Subject) -> Html:
     package = None if subject.folder is None else subject.folder / PACKAGE
     if package is not None and package.is_file():
         text = hashlib.sha256(package.read_bytes()).hexdigest()
-        rows.append(
-            ("digest of datapackage.json, which has those of data, plan, certificate and README.txt", _digest(text))
-        )
+        rows.append(("digest of datapackage.json, which has those of all other files of the release", _digest(text)))
     rows.append(("electronic signature", _signature(subject)))
     rows.append(("organisation", subject.organisation or "not stated"))
     rows.append(("questions to", subject.contact or "not stated"))

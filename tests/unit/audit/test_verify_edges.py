@@ -30,11 +30,11 @@ def test_a_release_in_memory():
     assert found.ok
     assert found == pk.verify(release)
     assert {check.name for check in found if check.verdict == "not checked"} == {
-        "files", "hashes", "data package", "README.txt", "copies", "signature",
+        "files", "hashes", "data package", "README.txt", "predicted.csv", "copies", "signature",
     }  # fmt: skip
     assert repr(found) == "<Verification of The release: ok>"
     assert repr(found["rows"]) == "<Check rows: kept>"
-    assert str(found).endswith("The release: nothing is broken (11 checks kept, 6 not made).")
+    assert str(found).endswith("The release: nothing is broken (11 checks kept, 7 not made).")
 
 
 def test_a_seeded_release_claims_nothing_and_is_kept(tmp_path):
@@ -180,7 +180,9 @@ def test_no_damage_of_a_file_is_too_strange(folder, name, content):
     assert set(found.broken) & {"format", "data package"}
 
 
-@pytest.mark.parametrize("name", ["datapackage.json", "plan.json", "certificate.json", "README.txt", "data.parquet"])
+@pytest.mark.parametrize(
+    "name", ["datapackage.json", "plan.json", "certificate.json", "README.txt", "predicted.csv", "data.parquet"]
+)
 def test_a_folder_in_the_place_of_a_file(folder, name):
     (folder / name).unlink()
     (folder / name).mkdir()

@@ -135,6 +135,33 @@ def readme_edited(folder):
     (folder / "README.txt").write_text(text.replace("Do not read single rows.", "Read single rows."))
 
 
+def error_edited(folder):
+    """A table that cannot be read is called good."""
+    text = (folder / "predicted.csv").read_text()
+    line = next(line for line in text.splitlines() if "not readable" in line)
+    cells = line.rsplit(",", 3)
+    (folder / "predicted.csv").write_text(text.replace(line, ",".join([cells[0], "0.05", "good", cells[3]])))
+
+
+def level_edited(folder):
+    text = (folder / "predicted.csv").read_text()
+    (folder / "predicted.csv").write_text(text.replace("not readable", "good"))
+
+
+def errors_dropped(folder):
+    lines = (folder / "predicted.csv").read_text().splitlines(keepends=True)
+    (folder / "predicted.csv").write_text("".join(lines[:-1]))
+
+
+def errors_without_hash(folder):
+    edit(folder, "datapackage.json", lambda package: package["pkanon"].pop("predicted"))
+
+
+def errors_removed(folder):
+    errors_without_hash(folder)
+    (folder / "predicted.csv").unlink()
+
+
 def deleted(name):
     return lambda folder: (folder / name).unlink()
 
@@ -312,6 +339,10 @@ CLUMSY = {
     "data package missing": (deleted("datapackage.json"), {"files"}),
     "README missing": (deleted("README.txt"), {"files", "README.txt"}),
     "README edited": (readme_edited, {"hashes", "README.txt"}),
+    "errors missing": (deleted("predicted.csv"), {"files", "predicted.csv"}),
+    "errors without their hash": (errors_without_hash, {"hashes", "data package"}),
+    "errors removed with their hash": (errors_removed, {"README.txt"}),
+    "error edited": (error_edited, {"hashes", "predicted.csv"}),
     "k edited": (k_edited, {"hashes", "copies", "claims"}),
     "duplicate key in the plan": (duplicate_key("plan.json"), {"hashes", "copies", "format", "plan"}),
     "duplicate key in the certificate": (duplicate_key("certificate.json"), {"hashes", "copies", "format"}),
@@ -334,6 +365,9 @@ COVERED = {
     "column renamed": (covered(column_renamed), {"values"}),
     "columns reordered": (covered(columns_reordered), {"values"}),
     "README edited": (covered(readme_edited), {"README.txt"}),
+    "error edited": (covered(error_edited), {"predicted.csv"}),
+    "level edited": (covered(level_edited), {"predicted.csv"}),
+    "errors dropped": (covered(errors_dropped), {"predicted.csv"}),
     "type changed": (covered(type_changed), {"values"}),
     "k edited": (covered(k_edited), {"claims"}),
     "k edited everywhere": (covered(k_edited_everywhere), {"claims", "sentences", "data package"}),
@@ -347,7 +381,10 @@ COVERED = {
     "what was asked edited": (covered(asked_edited), {"claims"}),
     "no date": (covered(undated), {"claims", "README.txt"}),
     "key added": (covered(key_added), {"claims"}),
-    "more rows claimed": (covered(rows_said_otherwise), {"claims", "central epsilon", "sentences", "data package", "README.txt", "rows"}),
+    "more rows claimed": (
+        covered(rows_said_otherwise),
+        {"claims", "central epsilon", "sentences", "data package", "README.txt", "predicted.csv", "rows"},
+    ),
     "newer plan": (covered(future("plan.json", "pkanon-plan/7")), {"format", "plan"}),
     "newer certificate": (covered(future("certificate.json", "pkanon-certificate/7")), {"format", "claims"}),
     "older certificate": (covered(future("certificate.json", "pkanon-certificate/1")), {"format", "claims"}),
@@ -355,7 +392,7 @@ COVERED = {
     "decimals of the plan edited": (covered(approx_edited), {"plan"}),
     "integers of the plan edited": (
         covered(integers_edited),
-        {"claims", "central epsilon", "sentences", "digests", "data package", "plan", "README.txt"},
+        {"claims", "central epsilon", "sentences", "digests", "data package", "plan", "README.txt", "predicted.csv"},
     ),
     "planned rows edited": (covered(planned_edited), {"claims", "sentences", "digests", "README.txt"}),
     "unknown block": (covered(unknown_block), {"plan"}),

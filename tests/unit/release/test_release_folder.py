@@ -57,7 +57,7 @@ def rehash(folder):
 
 def test_the_files(folder):
     assert sorted(path.name for path in folder.iterdir()) == [
-        "README.txt", "certificate.json", "data.csv", "data.parquet", "datapackage.json", "plan.json",
+        "README.txt", "certificate.json", "data.csv", "data.parquet", "datapackage.json", "plan.json", "predicted.csv",
     ]  # fmt: skip
 
 
@@ -201,7 +201,9 @@ def test_a_changed_plan_is_refused(folder):
         pk.open_release(folder)
 
 
-@pytest.mark.parametrize("name", ["plan.json", "certificate.json", "datapackage.json", "data.parquet", "README.txt"])
+@pytest.mark.parametrize(
+    "name", ["plan.json", "certificate.json", "datapackage.json", "data.parquet", "README.txt", "predicted.csv"]
+)
 def test_an_absent_file_is_refused(folder, name):
     (folder / name).unlink()
     with pytest.raises(pk.InputError):

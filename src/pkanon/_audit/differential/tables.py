@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..._errors import InputError
+from ..._errors import InputError, ReadabilityWarning
 from ..._frames import encode
 from ..._plan import Asked, Plan
 from ..._release import release
@@ -39,14 +40,16 @@ class Pipeline:
         return self._released(self._gathered([second, first], places.astype(np.int64)))
 
     def _released(self, table: pl.DataFrame) -> Mapping[str, Codes]:
-        made = release(
-            table,
-            self.plan,
-            randomness=System(),
-            allow_fewer=True,
-            allow_drafted=True,  # nothing of anybody is in these tables
-            data_dependent=True,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReadabilityWarning)  # nobody reads these tables
+            made = release(
+                table,
+                self.plan,
+                randomness=System(),
+                allow_fewer=True,
+                allow_drafted=True,  # nothing of anybody is in these tables
+                data_dependent=True,
+            )
         return made.codes
 
     def _table(self, parts: Sequence[tuple[Record, int]]) -> pl.DataFrame:

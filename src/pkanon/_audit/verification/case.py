@@ -20,7 +20,7 @@ from ..._errors import InputError, PkanonError, PlanError
 from ..._files import parse_json
 from ..._frames import Encoded, encode_released
 from ..._plan import LARGEST_RECORDS, Plan
-from ..._release import CERTIFICATE, CERTIFICATE_KEY, FORMATS, PACKAGE, PLAN, PLAN_KEY, Release
+from ..._release import CERTIFICATE, CERTIFICATE_KEY, FORMATS, PACKAGE, PLAN, PLAN_KEY, PREDICTED, README, Release
 
 JSON_FILES = (PACKAGE, PLAN, CERTIFICATE)
 DATA_FILES = FORMATS["both"]
@@ -154,6 +154,17 @@ class Case:
             named = [resource["path"] for resource in (self.value(PACKAGE) or {})["resources"]]
         known = tuple(name for name in DATA_FILES if name in named)
         return known or tuple(name for name in DATA_FILES if self.folder and (self.folder / name).is_file())
+
+    @cached_property
+    def text_names(self) -> tuple[str, ...]:
+        """The names of the files that should be there beside the JSON files and the rows.
+
+        The first releases have no predicted errors; one that has either the file or its hash must have both.
+        """
+        own = (self.value(PACKAGE) or {}).get("pkanon")
+        named = isinstance(own, dict) and "predicted" in own
+        there = self.folder is not None and (self.folder / PREDICTED).exists()
+        return (README, PREDICTED) if named or there else (README,)
 
     @cached_property
     def tables(self) -> dict[str, Encoded | str]:

@@ -22,11 +22,13 @@ from ..._release import (
     PACKAGE,
     PLAN,
     PLAN_KEY,
+    PREDICTED,
     README,
     REPORT,
     SIGNATURE,
     Certificate,
     datapackage,
+    disagreements,
     file_hash,
     readme,
 )
@@ -43,7 +45,7 @@ def files(case: Case) -> Check:
     if case.folder is None:
         return unchecked("files", NO_FOLDER)
     there = sorted(path.name for path in case.folder.iterdir())
-    expected = [*JSON_FILES, README, *case.data_names]
+    expected = [*JSON_FILES, *case.text_names, *case.data_names]
     faults = [f"{name} is missing." for name in expected if name not in there]
     faults += [
         f"{name} cannot be read." for name, document in case.documents.items() if document.absent and name in there
@@ -59,7 +61,7 @@ def strangers(case: Case) -> list[Check]:
     """Files that are not part of the release are mentioned: they may be private."""
     if case.folder is None:
         return []
-    known = {*JSON_FILES, README, *case.data_names, SIGNATURE, REPORT}
+    known = {*JSON_FILES, *case.text_names, *case.data_names, SIGNATURE, REPORT}
     found = sorted(path.name for path in case.folder.iterdir() if path.name not in known)
     if not found:
         return []
@@ -84,7 +86,9 @@ def hashes(case: Case) -> Check:
     if package is None:
         return unchecked("hashes", f"{PACKAGE} cannot be read, and the hashes are in it.")
     known = listed_hashes(package)
-    faults = [f"{name} has no hash." for name in (PLAN, CERTIFICATE, README, *case.data_names) if name not in known]
+    faults = [
+        f"{name} has no hash." for name in (PLAN, CERTIFICATE, *case.text_names, *case.data_names) if name not in known
+    ]
     for name, hash in known.items():
         actual = None
         with suppress(OSError):
@@ -136,7 +140,8 @@ def data_package(case: Case, certificate: Certificate | None) -> Check:
     if package is None or case.plan is None or certificate is None:
         absent = PACKAGE if package is None else PLAN if case.plan is None else CERTIFICATE
         return unchecked(name, f"{absent} cannot be read.")
-    missing = [file for file in (PLAN, CERTIFICATE, README, *case.data_names) if not (case.folder / file).is_file()]
+    needed = (PLAN, CERTIFICATE, *case.text_names, *case.data_names)
+    missing = [file for file in needed if not (case.folder / file).is_file()]
     if missing or not case.data_names:
         return unchecked(name, f"{', '.join(missing) or 'The file of the rows'} is missing.")
     right = datapackage(case.plan, certificate, case.folder, case.data_names)
@@ -161,9 +166,26 @@ def read_me(case: Case, certificate: Certificate | None) -> Check:
     if text is None:
         return judged(README, ["It is missing, or not UTF-8 text."], "")
     right = replace(certificate, date=str(data.get("date")), software=str(data.get("software")))
-    same = text == readme(case.plan, right, case.data_names)
+    same = text == readme(case.plan, right, case.data_names, with_errors=PREDICTED in case.text_names)
     faults = [] if same else ["It is not the text that plan and certificate give."]
     return judged(README, explained(faults, case, certificate.software), "It says what plan and certificate give.")
+
+
+def predicted_errors(case: Case) -> Check:
+    """The predicted errors are those that the plan gives for the rows released."""
+    if case.folder is None:
+        return unchecked(PREDICTED, NO_FOLDER)
+    if PREDICTED not in case.text_names:
+        return unchecked(PREDICTED, "The release was made without it.")
+    if case.plan is None or case.rows is None:
+        return unchecked(PREDICTED, "Plan or certificate cannot be read.")
+    text = None
+    with suppress(OSError, UnicodeDecodeError):
+        file = case.folder / PREDICTED
+        text = file.read_bytes().decode("utf-8") if file.is_file() else None
+    if text is None:
+        return judged(PREDICTED, ["It is missing, or not UTF-8 text."], "")
+    return judged(PREDICTED, disagreements(text, case.plan, case.rows), "Every error is the one that the plan gives.")
 
 
 def hash_places(data: Sequence[str]) -> set[str]:

@@ -67,6 +67,7 @@ def verify(
         claims.digests(case, right),
         files.data_package(case, right),
         files.read_me(case, right),
+        files.predicted_errors(case),
         files.copies(case),
         values,
         combinations,
