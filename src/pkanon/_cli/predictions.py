@@ -116,8 +116,7 @@ def print_readable(readable: pk.Readability) -> None:
     """How many tables are good, fair, poor and not readable, and which are the best and the worst."""
     for line in str(readable).splitlines():
         say(line)
-    if readable.usable < len(readable.tables):
-        say("  " + private.meaning_of_levels())
+    say("  " + private.meaning_of_levels())
 
 
 def note_unreadable(plan: pk.Plan, rows: int) -> None:

@@ -147,8 +147,7 @@ class Readability:
     def summary(self) -> str:
         """How many tables read how, in a line."""
         orders = {len(table.attributes) for table in self.tables}
-        pairs = orders == {1, 2} and not self.named
-        kinds = " of one and two attributes" if pairs else " of one attribute" if orders == {1} else ""
+        kinds = " of one and two attributes" if orders == {1, 2} else " of one attribute" if orders == {1} else ""
         number = len(self.tables)
         return f"{number:,} table{'s' * (number != 1)}{kinds}: {_listed(self.counts())}"
 
