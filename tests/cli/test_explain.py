@@ -41,7 +41,7 @@ def test_tables_of_a_plan(place):
 def test_a_plan_as_json(place):
     document = json.loads(explained(place, "plan.json", "--json", "--table", "sex")[0])
     plan = pk.read_plan("plan.json")
-    assert set(document) == {"plan"}
+    assert set(document) == {"plan", "readable"}
     numbers = document["plan"]
     assert (numbers["records"], numbers["k"], numbers["digest"]) == (200, plan.k, plan.digest)
     assert numbers["design"] == "optimal"

@@ -123,7 +123,7 @@ def test_what_is_planned_already_is_explained_by_another_verb(place, file):
 
 
 def test_a_chart_of_what_privacy_costs(planned, place):
-    options = ("--records", "300", "--k", "20", "--design", "equal-rho", "--table", "sex")
+    options = ("--records", "300", "--k", "20", "--design", "equal-rho", "--table", "sex", "--ks", "none")
     planned(*options, "--tradeoff-chart", "costs.json")
     drawn = (place.folder / "costs.json").read_text()
     assert "$schema" in drawn
@@ -217,7 +217,7 @@ def test_a_plan_says_what_to_do_where_little_can_be_read(planned):
     ],
 )
 def test_the_tables_of_the_workload_are_shown(planned, workload, shown, hidden):
-    out = planned("--records", "5000", "--k", "20", "--workload", workload)
+    out = planned("--records", "5000", "--k", "20", "--workload", workload, "--ks", "none")
     lines = [line.strip() for line in out.splitlines()]
     for text in shown:
         assert any(line.startswith(text + " ") for line in lines)
@@ -226,13 +226,13 @@ def test_the_tables_of_the_workload_are_shown(planned, workload, shown, hidden):
 
 
 def test_the_floor_is_told(planned):
-    assert "no table of up to 3 attributes is worse" in planned("--records", "5000", "--k", "20")
-    free = planned("--records", "5000", "--k", "20", "--floor", "none")
+    assert "no table of up to 3 attributes is worse" in planned("--records", "5000", "--k", "20", "--ks", "none")
+    free = planned("--records", "5000", "--k", "20", "--floor", "none", "--ks", "none")
     assert "Floor:" not in free
 
 
 def test_nothing_is_said_of_the_floor_where_designs_have_different_budgets(planned):
-    assert "Floor:" not in planned("--records", "5000", "--central-epsilon", "0.5")
+    assert "Floor:" not in planned("--records", "5000", "--central-epsilon", "0.5", "--ks", "none")
 
 
 @pytest.mark.parametrize("option", ["--workload", "--floor"])
@@ -269,3 +269,31 @@ def test_hidden_counts_are_composed_too(place):
     total = json.loads(place.run("compose", "hidden.json", "hidden.json", "--json")[1])
     assert 19.99 < total["epsilon_unbounded"] <= 20
     assert json.loads(place.run("compose", "hidden.json", "plan.json", "--json")[1])["epsilon_unbounded"] is None
+
+
+def test_a_release_that_can_hardly_be_read_warns_once_and_is_made(place):
+    arguments = ("people.csv", "--schema", "people.toml", "--k", "150")
+    for more in (["-o", "out"], ["--check"]):
+        code, _, err = place.run("release", *arguments, *more)
+        assert code == 0, err
+        assert err.count("ReadabilityWarning") == 0
+        (line,) = [line for line in err.splitlines() if line.startswith("warning:")]
+        assert "cannot be read" in line
+        assert "pkanon advise" in line
+    assert (place.folder / "out" / "predicted.csv").is_file()
+
+
+def test_a_release_is_explained_with_the_tables_that_can_be_read(place):
+    assert place.release()[0] == 0
+    code, out, err = place.run("explain", "out", "--table", "sex,age,education")
+    assert code == 0, err
+    readable = pk.open_release("out").plan.readable([("sex", "age", "education")])
+    assert str(readable) in out
+    code, out, _ = place.run("explain", "out", "--json")
+    assert json.loads(out)["readable"] == pk.open_release("out").plan.readable().to_json()
+
+
+def test_a_release_that_can_be_read_does_not_warn(place):
+    code, _, err = place.run("release", "people.csv", "--schema", "people.toml", "--epsilon", "9", "-o", "out")
+    assert code == 0, err
+    assert "cannot be read" not in err

@@ -49,6 +49,7 @@ def test_a_survey_of_5000_becomes_a_release_like_any_other(folder, database):
     jsonschema.validate(certificate, json.loads((Path(pk.__file__).parent / SCHEMA).read_text()))
     assert release.certificate.k >= 20
     checked = pk.verify(folder / "out")
+    assert checked["predicted.csv"].verdict == "kept"
     assert checked.ok, checked
     # the released rows are the stored ones
     sent = sorted(record for _, record in rows)

@@ -10,7 +10,7 @@ import click
 import pkanon as pk
 
 from .options import json_option, table_option
-from .predictions import default_tables, design_of, plan_as_json, print_designs, print_plan
+from .predictions import default_tables, design_of, plan_as_json, print_designs, print_plan, print_readable
 from .printing import note, print_json, say
 from .progress import progress_bar
 from .reading import is_table, read_plan
@@ -30,7 +30,7 @@ from .reading import is_table, read_plan
 def command(file: str, tables: list[tuple[str, ...]], prior: float | None, as_json: bool) -> None:
     """Explain what a plan, or a release (a folder or its Parquet file), does and promises.
 
-    Prints k, epsilon, the retention probabilities and the predicted errors of some cross-tabulations.
+    Prints k, epsilon, the retention probabilities, which tables can be read, and the predicted errors of some of them.
 
     \b
     Examples: pkanon explain plan.json
@@ -52,6 +52,8 @@ def command(file: str, tables: list[tuple[str, ...]], prior: float | None, as_js
     if as_json:
         document = {"plan": {"design": design_of(plan), "records": plan.records} | plan_as_json(plan, shown)}
         document["plan"]["steps"] = plan.steps
+        rows = plan.records if release is None else max(release.rows, 1)
+        document["readable"] = plan.readable(tables, records=rows).to_json()
         if breach is not None:
             document["plan"]["breach"] = asdict(breach)
         if release is not None:  # what is promised is for its certificate to say
@@ -61,7 +63,7 @@ def command(file: str, tables: list[tuple[str, ...]], prior: float | None, as_js
         print_json(document)
         return
     if release is None:
-        print_plan({design_of(plan): plan}, plan, shown)
+        print_plan({design_of(plan): plan}, plan, shown, tables)
         _print_breach(breach)
         return
     certificate = release.certificate
@@ -71,6 +73,10 @@ def command(file: str, tables: list[tuple[str, ...]], prior: float | None, as_js
     if certificate.assumptions:
         _print_section("What the promise rests on", certificate.assumptions)
     _print_section("What the promise does not cover", certificate.outside)
+    say()
+    say(f"Which tables can be read, of {release.rows:,} rows")
+    say()
+    print_readable(plan.readable(tables, records=max(release.rows, 1)))
     say()
     say(f"What the plan says about errors, for {plan.records:,} records")
     say()

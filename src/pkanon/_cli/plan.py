@@ -47,8 +47,8 @@ def command(
 ) -> None:
     """Make a plan for the table described by SCHEMA (a schema.toml).
 
-    Prints how many tables can be read, what other k would give, then k, epsilon, the retention probabilities and the
-    predicted errors of some cross-tabulations for every design. No data is touched.
+    Prints which tables can be read, what other k would give, and k, epsilon, rho and predicted errors of every design. No data
+    is touched.
 
     \b
     Example: pkanon plan people.toml --records 100000 --k 100 -o plan.json
