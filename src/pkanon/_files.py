@@ -37,12 +37,21 @@ def write_new(path: str | Path, content: str | bytes, *, confidential: bool = Fa
     It is written under another name in the same folder, and gets its own when it is complete. One that is ``confidential``
     can be read by its owner only.
     """
+
+    def fill(unfinished: Path) -> None:
+        with open(unfinished, "xb", opener=_owner_only if confidential else None) as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+
+    write_file(path, fill)
+
+
+def write_file(path: str | Path, fill: Callable[[Path], None]) -> None:
+    """Let ``fill`` write a file of another name in the same folder, and name it when it is complete: all of it, or nothing."""
     path = Path(path)
     unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
     try:
         check_free(path)
-        with open(unfinished, "xb", opener=_owner_only if confidential else None) as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+        fill(unfinished)
         _name(unfinished, path)
     except OSError as error:
         raise EnvironmentFailure(f"Cannot write {path}: {error.strerror or 'the disk failed'}.") from None

@@ -58,6 +58,7 @@ SHOWN = {
     "verify": (["out"], "tables"),
     "attack": (["people.csv", "out", "--rehearsals", "1"], "rehearsing"),
     "sign": (["out", "--key", "key.pem"], "signing"),
+    "export": (["out", "people.dta"], "writing"),
     "collect": (["new", "survey.toml", "--records", "500", "--k", "5", "-o", "survey"], "planning"),
 }
 NOTHING_TO_WAIT_FOR = {"completion", "ledger"}

@@ -55,7 +55,7 @@ def anonymity(table: object, columns: Sequence[str], *, text: TextFormat | None 
     Parameters
     ----------
     table
-        A data frame, or the path of a CSV or Parquet file.
+        A data frame, the path of a file, or a :class:`TableFile`.
     columns
         The names of the columns that an outsider may know.
     text
@@ -153,7 +153,7 @@ def anonymity_of(
     Parameters
     ----------
     table
-        A data frame, or the path of a CSV or Parquet file.
+        A data frame, the path of a file, or a :class:`TableFile`.
     columns
         The names of the columns that an outsider may know.
     k

@@ -49,6 +49,7 @@ GROUPS = {
     },
     "Prove and hand over": {
         "report": "Write a report on a release, for people.",
+        "export": "Write the rows of a release for SPSS, Stata, Excel.",
         "sign": "Sign a release folder.",
         "audit": "Run the pipeline many times against its claim.",
         "verify": "Check all that a release says of itself.",

@@ -6,7 +6,7 @@ import click
 
 import pkanon as pk
 
-from .options import json_option, text_format, text_options
+from .options import json_option, table_at, text_format, text_options
 from .printing import number, print_json, print_table, say
 from .progress import progress_bar
 
@@ -33,7 +33,7 @@ def command(
     encoding: str | None,
     as_json: bool,
 ) -> None:
-    """The classical k-anonymity of TABLE (CSV or Parquet) over COLUMNS.
+    """The classical k-anonymity of TABLE over COLUMNS.
 
     Prints the size of the smallest group of rows that agree in all COLUMNS, and how many rows are in groups of that size.
 
@@ -44,7 +44,9 @@ def command(
     named = [name.strip() for name in (sensitive or "").split(",") if name.strip()]
     with progress_bar() as progress:
         progress("counting", 0)
-        found = pk.anonymity_of(table, columns, k=asked, sensitive=named, text=text_format(delimiter, encoding))
+        found = pk.anonymity_of(
+            table_at(table), columns, k=asked, sensitive=named, text=text_format(delimiter, encoding)
+        )
     if as_json:
         print_json(found.to_json())
         return

@@ -7,7 +7,7 @@ import click
 import pkanon as pk
 
 from .destinations import save_chart
-from .options import chart_option, json_option, text_format, text_options
+from .options import chart_option, json_option, table_at, text_format, text_options
 from .printing import note, print_json, print_table, say
 from .progress import progress_bar
 from .reading import read_plan
@@ -57,7 +57,7 @@ def command(
     plan = None if plan_file is None else read_plan(plan_file)
     with progress_bar() as progress:
         found = pk.attack(
-            private,
+            table_at(private),
             release,
             plan=plan,
             columns=_names(columns),

@@ -9,7 +9,16 @@ import click
 import pkanon as pk
 
 from .destinations import free_folder
-from .options import is_number, json_option, moved_option, output_option, seed_option, text_format, text_options
+from .options import (
+    is_number,
+    json_option,
+    moved_option,
+    output_option,
+    seed_option,
+    table_at,
+    text_format,
+    text_options,
+)
 from .printing import print_json, print_table, say, small_number
 from .progress import progress_bar
 
@@ -67,7 +76,7 @@ def command(
     folder = Path(output) if output is not None else free_folder("pkanon-compare")
     with progress_bar() as progress:
         result = pk.experiments.compare(
-            table,
+            None if table is None else table_at(table),
             schema_file,
             ks=None if ks is None else _numbers(ks),
             seed=seed,

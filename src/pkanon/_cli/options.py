@@ -65,8 +65,29 @@ def moved_option(name: str, sentence: str) -> Callable[[Command], Command]:
     return click.option(name, hidden=True, expose_value=False, is_flag=False, flag_value="", callback=refuse)
 
 
+_PLACES = {
+    "sheet": ("NAME", "Sheet of a spreadsheet; needed if there are several."),
+    "query": ("SQL", "What to read from a database: a table's name, or a SELECT."),
+    "member": ("NAME", "File in a zip archive; needed if there are several."),
+}
+
+
+def table_at(path: str) -> str | pk.TableFile:
+    """The table that was typed: its path alone, or with --sheet, --query or --member."""
+    given = {name: click.get_current_context().meta.get(f"pkanon.{name}") for name in _PLACES}
+    if path != "-" and not any(given.values()):
+        return path
+    return pk.TableFile(path, **given)
+
+
+def _keep(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    context.meta[f"pkanon.{option.name}"] = value
+
+
 def text_options(command: Command) -> Command:
-    """--delimiter and --encoding, for verbs that read a table."""
+    """--delimiter, --encoding, --sheet, --query and --member, for verbs that read a table; see :func:`table_at`."""
+    for name, (kind, text) in reversed(_PLACES.items()):
+        command = click.option(f"--{name}", metavar=kind, help=text, expose_value=False, callback=_keep)(command)
     encoding = click.option("--encoding", metavar="NAME", help="Encoding of a text file [default: utf-8].")
     delimiter = click.option(
         "--delimiter", metavar="CHAR", help="Delimiter of a text file [default: comma; tab for .tsv]."

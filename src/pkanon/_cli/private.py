@@ -44,7 +44,7 @@ def readings() -> list[str]:
     return list(ABOUT)
 
 
-def count_rows(table: str, text: pk.TextFormat) -> int:
+def count_rows(table: str | pk.TableFile, text: pk.TextFormat) -> int:
     """How many rows a table has."""
     from .._frames import count_rows
 

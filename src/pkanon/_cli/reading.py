@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pkanon as pk
 
-_TABLES = (".csv", ".tsv", ".tab", ".gz", ".parquet", ".pq")
+TABLES = (
+    *(".csv", ".tsv", ".tab", ".gz", ".zip", ".parquet", ".pq", ".feather", ".arrow", ".ipc", ".jsonl", ".ndjson"),
+    *(".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+    *(".duckdb", ".sqlite", ".sqlite3", ".db"),
+)
 
 
 def read_schema(path: str) -> pk.Schema:
@@ -38,4 +42,4 @@ def read_plan_or_release(path: str) -> pk.Plan | pk.Release:
 
 def is_table(path: str) -> bool:
     """Whether a path is a file with the ending of a table."""
-    return path.lower().endswith(_TABLES) and Path(path).is_file()
+    return path.lower().endswith(TABLES) and Path(path).is_file()

@@ -10,7 +10,7 @@ import click
 import pkanon as pk
 
 from . import private
-from .options import json_option, output_option, seed_option, text_format, text_options, typed_options
+from .options import json_option, output_option, seed_option, table_at, text_format, text_options, typed_options
 from .predictions import note_unreadable
 from .printing import note, print_json, say
 from .progress import progress_bar
@@ -96,7 +96,7 @@ def command(
     encoding: str | None,
     as_json: bool,
 ) -> None:
-    """Randomise and shuffle TABLE (CSV or Parquet) and write a release folder.
+    """Randomise and shuffle TABLE and write a release folder.
 
     \b
     Examples: pkanon release people.csv --plan plan.json -o out
@@ -118,22 +118,23 @@ def command(
         exact_counts=exact_counts,
         text=text_format(delimiter, encoding),
     )
+    people = table_at(table)
     with progress_bar() as progress:
         progress("planning", 0)
         if plan_file is not None:
             plan = _read_plan(plan_file)
         elif schema_file is not None:
-            plan = _make_plan(table, schema_file, records, target, design, options, reading["text"])
+            plan = _make_plan(people, schema_file, records, target, design, options, reading["text"])
         else:
             raise pk.InputError("Give --plan plan.json, or --schema people.toml with --k or --epsilon.")
         progress("planning", 1)
         randomness = pk.System() if seed is None else pk.Seeded(seed)
         if check:
             check_limit(ledger, subject, plan, randomness, new_subject=new_subject)
-            others = pk.check(table, plan, progress=progress, **reading)
+            others = pk.check(people, plan, progress=progress, **reading)
         else:
             with reserved(ledger, subject, plan, randomness, new_subject=new_subject) as make:
-                release = make(table, threads=threads, progress=progress, **reading)
+                release = make(people, threads=threads, progress=progress, **reading)
                 release.save(str(output), format=file_format, sign=sign, password=password, progress=progress)
             if report:
                 pk.report(str(output), Path(str(output)) / "report.html", progress=progress)
@@ -167,7 +168,7 @@ def _read_plan(file: str) -> pk.Plan:
 
 
 def _make_plan(
-    table: str,
+    table: str | pk.TableFile,
     schema_file: str,
     records: int | None,
     target: Target,

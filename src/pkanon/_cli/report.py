@@ -9,7 +9,7 @@ import click
 import pkanon as pk
 
 from .destinations import check_new_file
-from .options import json_option, output_option, text_format, text_options
+from .options import json_option, output_option, table_at, text_format, text_options
 from .printing import note, print_json, say
 from .progress import progress_bar
 
@@ -68,7 +68,7 @@ def command(
         made = pk.report(
             release,
             path,
-            private=table,
+            private=None if table is None else table_at(table),
             attack=not no_attack,
             title=title,
             organisation=organisation,

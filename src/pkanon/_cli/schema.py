@@ -6,7 +6,7 @@ import click
 
 import pkanon as pk
 
-from .options import json_option, output_option, text_format, text_options
+from .options import json_option, output_option, table_at, text_format, text_options
 from .printing import note, print_json, say
 from .progress import progress_bar
 
@@ -22,13 +22,13 @@ WARNING = (
 @text_options
 @json_option
 def command(table: str, output: str | None, delimiter: str | None, encoding: str | None, as_json: bool) -> None:
-    """Draft a schema from TABLE (CSV or Parquet): types, values, bins and roles, for you to confirm.
+    """Draft a schema from TABLE: types, values, bins and roles, for you to confirm.
 
     \b
     Example: pkanon schema people.csv -o people.toml
     """
     with progress_bar() as progress:
-        draft = pk.draft_schema(table, text=text_format(delimiter, encoding), progress=progress)
+        draft = pk.draft_schema(table_at(table), text=text_format(delimiter, encoding), progress=progress)
     if output is not None:
         draft.save(output)
     if as_json:

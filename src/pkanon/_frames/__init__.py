@@ -4,14 +4,14 @@ border.py  errors of other libraries stop here: their messages quote values
 read/      a table to codes;  write/  codes to a table
 draft/     a schema proposed from a table
 
-polars is imported with this package; pandas and duckdb only to hand back a table of their kind, never to read one.
+polars is imported with this package; pandas only to hand back a table of its kind, never to read one; packages that read or
+write a format of files only for a file of that format.
 """
 
 from .border import guarded
 from .draft import Draft, draft_schema
 from .read import (
     NO_ROWS,
-    TABLE_SUFFIXES,
     CodedTable,
     Encoded,
     Kind,
@@ -24,11 +24,19 @@ from .read import (
     encode_released,
     group_sizes,
 )
-from .write import as_kind, decode, decode_attributes, wide_types, write_csv, write_parquet
+from .write import (
+    as_kind,
+    decode,
+    decode_attributes,
+    export,
+    export_suffix,
+    wide_types,
+    write_csv,
+    write_parquet,
+)
 
 __all__ = [
     "NO_ROWS",
-    "TABLE_SUFFIXES",
     "CodedTable",
     "Draft",
     "Encoded",
@@ -44,6 +52,8 @@ __all__ = [
     "draft_schema",
     "encode",
     "encode_released",
+    "export",
+    "export_suffix",
     "group_sizes",
     "guarded",
     "wide_types",

@@ -25,7 +25,7 @@ import polars as pl
 
 from .._errors import DataError, InputError
 from .._files import UNFINISHED, parse_json, sync, write_folder
-from .._frames import wide_types, write_csv, write_parquet
+from .._frames import export, wide_types, write_csv, write_parquet
 from .._plan import Plan, parse_plan, read_plan
 from .._progress import Progress
 from .._schema import Attribute, Range, value_to_text
@@ -92,6 +92,13 @@ def _write(
     for file in folder.iterdir():
         sync(file)
     progress("writing", 1.0)
+
+
+def export_release(path: Path, plan: Plan, certificate: Certificate, frame: pl.DataFrame) -> dict[str, str]:
+    """Write the rows alone to one file; the columns that have another name there, by their own name."""
+    inside = {PLAN_KEY: _text(plan.to_json()), CERTIFICATE_KEY: _text(certificate.to_json())}
+    about = [*certificate.statement, *certificate.void, "Counts of this table are biased; correct them with plan.json."]
+    return export(frame, path, inside, about)
 
 
 def _text(value: dict[str, Any]) -> str:

@@ -61,7 +61,7 @@ def release(
     Parameters
     ----------
     table
-        A polars, pandas or pyarrow table, a duckdb relation, or the path of a CSV or Parquet file.
+        A polars, pandas or pyarrow table, a duckdb relation, the path of a file, or a :class:`TableFile`.
     plan
         What to do, from :func:`plan` or :func:`read_plan`.
     randomness
@@ -195,7 +195,7 @@ def check(
     Parameters
     ----------
     table
-        A polars, pandas or pyarrow table, a duckdb relation, or the path of a CSV or Parquet file.
+        A polars, pandas or pyarrow table, a duckdb relation, the path of a file, or a :class:`TableFile`.
     plan
         The plan it is to be released with.
     allow_fewer, allow_pass, allow_drafted, data_dependent

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from .._errors import DataError, InputError, did_you_mean
 from .._estimate import as_names, is_numeric, normal_quantile, weight_numbers
-from .._frames import Kind, as_kind, column_as_weights, decode, encode_released
+from .._frames import Kind, as_kind, column_as_weights, decode, encode_released, export_suffix
 from .._plan import Plan, notebook
 from .._progress import Progress, quiet
 from .._results import Answer, Correlations, Description, Estimate, correlate, describe, respond
 from .._schema import Codes
 from .certificate import Certificate, data_digest
-from .folder import read_folder, write_release
+from .folder import export_release, read_folder, write_release
 from .signature import read_private_key
 
 if TYPE_CHECKING:
@@ -112,6 +112,30 @@ class Release:
             key=key,
             progress=progress or quiet,
         )
+
+    def export(self, path: str | Path, *, progress: Progress | None = None) -> dict[str, str]:
+        """Write the rows alone to one file that does not exist yet, for another program.
+
+        The folder that ``save`` writes stays the release: it has the plan and the certificate, and it is what
+        :func:`open_release` and :func:`verify` take. Returns the columns whose names that program does not take, with the
+        names that they have in the file.
+
+        Parameters
+        ----------
+        path
+            The file; its ending names the format: .csv, .parquet, .feather, .arrow, .ipc, .sav or .zsav (SPSS), .dta (Stata),
+            .xlsx (Excel, up to 1,048,575 rows).
+        progress
+            Called with the name of a step and the share of it that is done.
+        """
+        tell = progress or quiet
+        export_suffix(Path(path))
+        tell("writing", 0.0)
+        renamed = export_release(
+            Path(path), self.plan, self.certificate, decode(self.plan.schema, self.codes, self.passed)
+        )
+        tell("writing", 1.0)
+        return renamed
 
     def crosstab(
         self,

@@ -57,7 +57,7 @@ def attack(
     Parameters
     ----------
     private
-        The private table: a data frame, or the path of a CSV or Parquet file.
+        The private table: a data frame, the path of a file, or a :class:`TableFile`.
     release
         A release, its folder or its Parquet file; or any other published table, for the classical measures only.
     plan

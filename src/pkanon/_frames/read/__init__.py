@@ -22,7 +22,7 @@ from .encode import NO_ROWS, Encoded, encode, encode_released
 from .groups import count_rows, group_sizes
 from .labels import Labels, all_labelled, labelled_texts
 from .numbering import as_number
-from .opening import TABLE_SUFFIXES, open_source
+from .opening import open_source
 from .place import TableFile
 from .source import Kind, Source
 from .textopen import PLAIN, TextFormat
@@ -31,7 +31,6 @@ from .weights import column_as_weights
 __all__ = [
     "NO_ROWS",
     "PLAIN",
-    "TABLE_SUFFIXES",
     "CodedTable",
     "Encoded",
     "Kind",

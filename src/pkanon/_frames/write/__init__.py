@@ -2,9 +2,21 @@
 
 decode.py  codes to a data frame with labels and declared types
 output.py  data frames to other libraries and to files
+export.py  to one file of any format;  statistics.py  SPSS and Stata;  spreadsheet.py  Excel
 """
 
 from .decode import decode, decode_attributes, wide_types
+from .export import EXPORTS, export, export_suffix
 from .output import as_kind, write_csv, write_parquet
 
-__all__ = ["as_kind", "decode", "decode_attributes", "wide_types", "write_csv", "write_parquet"]
+__all__ = [
+    "EXPORTS",
+    "as_kind",
+    "decode",
+    "decode_attributes",
+    "export",
+    "export_suffix",
+    "wide_types",
+    "write_csv",
+    "write_parquet",
+]

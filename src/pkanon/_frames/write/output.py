@@ -18,7 +18,7 @@ from typing import Any
 
 import polars as pl
 
-from ..._errors import EnvironmentFailure
+from ..._errors import EnvironmentFailure, PkanonError
 from ..border import FOREIGN, guarded
 from ..read import Kind
 
@@ -53,7 +53,7 @@ def _pandas_column(pandas: Any, column: pl.Series) -> Any:
 
 def write_csv(frame: pl.DataFrame, path: str | Path) -> None:
     """Writes a CSV file; an existing one is replaced."""
-    _written(lambda: frame.lazy().sink_csv(path), path)
+    written(lambda: frame.lazy().sink_csv(path), path)
     tail = frame.tail(1).write_csv(include_header=False).encode()
     with open(path, "rb") as file:
         file.seek(max(os.path.getsize(path) - len(tail), 0))
@@ -66,11 +66,11 @@ def write_parquet(
 ) -> None:
     """Writes a Parquet file, columns cast to ``types``, with ``metadata`` among the metadata of the file."""
     casts = [pl.col(name).cast(dtype) for name, dtype in (types or {}).items()]
-    _written(lambda: frame.lazy().with_columns(casts).sink_parquet(path, metadata=dict(metadata)), path)
-    written = -1
+    written(lambda: frame.lazy().with_columns(casts).sink_parquet(path, metadata=dict(metadata)), path)
+    count = -1
     with suppress(*FOREIGN):
-        written = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
-    if written != frame.height:
+        count = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
+    if count != frame.height:
         raise EnvironmentFailure(_STOPPED.format(path=path))
 
 
@@ -85,11 +85,14 @@ _MAKERS: dict[str, Callable[[pl.DataFrame], Any]] = {
 }
 
 
-def _written(write: Callable[[], None], path: str | Path) -> None:
+def written(write: Callable[[], None], path: str | Path) -> None:
+    """Lets ``write`` write a file; what it raises says which system error it was, and nothing else."""
     reason = ""
     try:
         write()
         return
+    except PkanonError:
+        raise
     except FOREIGN as error:
         # The text of an error may quote a value; the number of a system error cannot.
         number = re.search(r"\(os error (\d+)\)", str(error))
