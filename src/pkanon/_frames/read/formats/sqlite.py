@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from ...._errors import InputError
+from ...._errors import DataError, InputError
 from ...border import guarded, guarded_as
 from ..source import BATCH, Batches, Source
 from .query import REFUSED, identifier, selection, within
@@ -26,6 +26,9 @@ _TYPES = ("integer", "real", "text", "blob")
 def open_sqlite(path: Path, query: str | None) -> Source:
     """A table of an SQLite file, or what a query gives."""
     damaged = f"{path} is not a complete SQLite database, or another program keeps it locked."
+
+    if not _is_complete(path):
+        raise DataError(damaged)
 
     def connected() -> sqlite3.Connection:
         address = f"file:{quote(str(path.absolute()))}?mode=ro"
@@ -55,6 +58,15 @@ def open_sqlite(path: Path, query: str | None) -> Source:
                 yield frame, min(done / total, 1.0) if total else 1.0
 
     return Source("polars", names, read, untyped=True)
+
+
+def _is_complete(path: Path) -> bool:
+    """Whether the file has all its pages: SQLite would fill up the last one with zeros."""
+    with path.open("rb") as file:
+        header = file.read(100)
+    size = int.from_bytes(header[16:18], "big")
+    pages = int.from_bytes(header[28:32], "big")
+    return path.stat().st_size >= pages * (65_536 if size == 1 else size)
 
 
 def _authorised(action: int, one: str | None, two: str | None, *_: str | None) -> int:

@@ -2,7 +2,7 @@
 
 What the file says about its codes is kept: value labels, which codes mean missing (they are read as null, and their labels
 are no values), and whether the codes are an order. These formats know doubles only, or hardly more: a column of whole numbers
-is read as integers. They have no missing texts: an empty text is missing. The encoding of an old file can be given.
+is read as integers. They have no missing texts: an empty text is missing. A text may stand for a number. The encoding of an old file can be given.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ _PROGRAMS = {".dta": "Stata", ".sas7bdat": "SAS", ".xpt": "SAS"}
 _SLOW_TO_SKIP = (".sas7bdat", ".xpt", ".por", ".zsav")
 """Files in which rows cannot be skipped quickly: they are read in larger steps."""
 
+_RECORD = 80
+"""Bytes of which a SAS transport file is a multiple."""
+
 STATISTICS_SUFFIXES = tuple(_READERS)
 
 
@@ -52,6 +55,8 @@ def open_statistics(path: Path, encoding: str | None = None) -> Source:
             start += rows
             if rows or start == 0:
                 yield frame, min(start / total, 1.0) if total else 0.0
+        if total and start != total:
+            raise DataError(damaged)
 
     def rows_from(columns: Sequence[str], start: int, count: int) -> pl.DataFrame:
         found, _ = reader(
@@ -61,6 +66,8 @@ def open_statistics(path: Path, encoding: str | None = None) -> Source:
 
     described = dict(options) if suffix not in (".sav", ".zsav") else {**options, "user_missing": True}
     _, about = guarded(damaged, reader, str(path), metadataonly=True, output_format="polars", **described)
+    if suffix == ".xpt" and path.stat().st_size % _RECORD:  # such a file does not say how many rows it has
+        raise DataError(damaged)
     names = tuple(about.column_names)
     total = about.number_rows or 0
     if not names:
@@ -74,6 +81,7 @@ def open_statistics(path: Path, encoding: str | None = None) -> Source:
         labels={name: found for name, found in labels.items() if found},
         gaps=frozenset(missing),
         ordinal=frozenset(name for name in names if about.variable_measure.get(name) == "ordinal"),
+        untyped=True,
     )
 
 
