@@ -243,7 +243,7 @@ def test_which_file_of_an_archive(tmp_path):
         InputError, match=r"holds 2 files; name one with member= \(--member\)\. Available: a\.csv, b\.csv"
     ):
         count_rows(two)
-    with pytest.raises(InputError, match="holds no file 'c.csv'"):
+    with pytest.raises(InputError, match=r"holds no file 'c\.csv'"):
         count_rows(pk.TableFile(two, member="c.csv"))
     assert count_rows(pk.TableFile(two, member="b.csv")) == 2
     with pytest.raises(InputError, match="has an unknown ending"):

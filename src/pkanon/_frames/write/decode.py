@@ -67,12 +67,15 @@ def released_dtype(attribute: Attribute) -> pl.DataType:
 def _column(attribute: Attribute, codes: Codes, *, narrow: bool) -> pl.Series:
     if len(codes) and int(codes.max()) >= attribute.size:
         raise DataError(f"attribute '{attribute.name}' has {attribute.size:,} codes; a larger one was given.")
-    values = pl.Series(attribute.name, _values(attribute, codes))
     dtype = released_dtype(attribute)
-    if attribute.missing_code is not None:
-        absent = codes == attribute.missing_code
-        if absent.any():
-            values = values.to_frame().select(pl.when(~pl.Series(absent)).then(pl.col(attribute.name))).to_series()
+    absent = codes == attribute.missing_code if attribute.missing_code is not None else np.zeros(0, bool)
+    if absent.any() and isinstance(dtype, pl.Enum):
+        codes = np.where(
+            absent, codes.dtype.type(0), codes
+        )  # Arrow files refuse a code without a category, under a null too
+    values = pl.Series(attribute.name, _values(attribute, codes))
+    if absent.any():
+        values = values.to_frame().select(pl.when(~pl.Series(absent)).then(pl.col(attribute.name))).to_series()
     if isinstance(dtype, pl.Enum):
         return values.cat.to(dtype)
     return values if narrow and attribute.released_type == "integer" else values.cast(dtype)

@@ -2,7 +2,8 @@
 
 What the file says about its codes is kept: value labels, which codes mean missing (they are read as null, and their labels
 are no values), and whether the codes are an order. These formats know doubles only, or hardly more: a column of whole numbers
-is read as integers. They have no missing texts: an empty text is missing. A text may stand for a number. The encoding of an old file can be given.
+is read as integers. They have no missing texts: an empty text is missing. A text may stand for a number. The encoding of an
+old file can be given.
 """
 
 from __future__ import annotations
