@@ -8,9 +8,11 @@ import pytest
 WITHOUT = """
 import sys
 
+MISSING = ("altair", "vl_convert", "sqlglot", "xarray", "pyreadstat", "fastexcel", "xlsxwriter", "duckdb", "psycopg")
+
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("altair", "vl_convert", "sqlglot", "xarray"):
+        if name.partition(".")[0] in MISSING:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Missing())
@@ -28,11 +30,18 @@ sys.exit(run(sys.argv[1:]))
         (["compare", "--quick"], "charts"),
         (["reproduce", "--quick"], "charts"),
         (["query", "out", "SELECT COUNT(*) FROM release"], "sql"),
+        (["schema", "people.sav"], "statistics"),
+        (["export", "out", "rows.sav"], "statistics"),
+        (["export", "out", "rows.xlsx"], "excel"),
+        (["anonymity", "people.ods", "sex"], "excel"),
+        (["schema", "postgresql://?service=people"], "databases"),
         (["crosstab", "out", "sex"], None),
     ],
 )
 def test_what_to_install_is_said(place, arguments, extra):
     assert place.release()[0] == 0
+    for name in ("people.sav", "people.ods"):  # what is missing is said before a file is looked at
+        place.write(name, "")
     before = place.names()
     done = subprocess.run([sys.executable, "-c", WITHOUT, *arguments], capture_output=True, text=True, timeout=60)
     if extra is None:

@@ -32,6 +32,9 @@ ABSENT = (
     "starlette",
     "uvicorn",
     "psycopg",
+    "pyreadstat",
+    "fastexcel",
+    "xlsxwriter",
 )
 SCHEMA = """\
 [attributes.sex]
@@ -40,7 +43,9 @@ values = ["F", "M"]
 type = "integer"
 range = [0, 9]
 """
-CHARTS, SQL, ARRAYS = (f'install the extra "{extra}"' for extra in ("charts", "sql", "arrays"))
+CHARTS, SQL, ARRAYS, STATISTICS = (
+    f'install the extra "{extra}"' for extra in ("charts", "sql", "arrays", "statistics")
+)
 
 
 EXTRAS = {"sql": ("sqlglot",), "_collect": ("starlette", "uvicorn")}
@@ -74,7 +79,9 @@ def check_the_environment() -> None:
     assert not present, f"this environment is not without extras: {present}"
     assert importlib.metadata.version("pkanon") == pk.__version__
     offered = set(importlib.metadata.metadata("pkanon").get_all("Provides-Extra", []))
-    assert offered >= {"charts", "sql", "arrays"}, "messages name an extra that is not offered"
+    assert offered >= {"charts", "sql", "arrays", "statistics", "excel", "databases"}, (
+        "messages name an extra that is not offered"
+    )
 
 
 def check_the_files() -> None:
@@ -146,6 +153,10 @@ def check_the_program() -> None:
     assert CHARTS in pkanon("crosstab", "out", "sex", "--chart", "sex.svg", code=3)
     assert SQL in pkanon("query", "out", "SELECT COUNT(*) FROM release", code=3)
     assert not Path("sex.svg").exists()
+    pkanon("export", "out", "rows.feather")
+    assert "k = " in pkanon("anonymity", "rows.feather", "sex")
+    assert STATISTICS in pkanon("export", "out", "rows.sav", code=3)
+    assert not Path("rows.sav").exists()
 
 
 def check_the_library() -> None:
