@@ -19,6 +19,7 @@ NAVIGATION = {
     "Start": ["start/install", "start/tutorial"],
     "For custodians": [
         "custodian/schema",
+        "custodian/formats",
         "custodian/plan",
         "custodian/release",
         "custodian/weights",
