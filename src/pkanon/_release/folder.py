@@ -98,7 +98,7 @@ def export_release(path: Path, plan: Plan, certificate: Certificate, frame: pl.D
     """Write the rows alone to one file; the columns that have another name there, by their own name."""
     inside = {PLAN_KEY: _text(plan.to_json()), CERTIFICATE_KEY: _text(certificate.to_json())}
     about = [*certificate.statement, *certificate.void, "Counts of this table are biased; correct them with plan.json."]
-    return export(frame, path, inside, about)
+    return export(frame, path, plan.schema, inside, about)
 
 
 def _text(value: dict[str, Any]) -> str:

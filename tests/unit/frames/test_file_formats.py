@@ -87,7 +87,8 @@ def test_labels_are_the_values_in_the_order_of_their_codes(name, tmp_path):
     assert "4 labels in the file: listed, in the order of their codes" in note
     if path.suffix != ".dta":
         assert "codes that mean missing" in note
-        assert open_source(path, PLAIN).ordinal == {"job"}
+        assert draft.schema.attribute("job").ordered
+        assert note.endswith("; an order")
 
 
 def test_missing_codes_are_declared_even_if_nobody_has_one(tmp_path):
@@ -105,6 +106,19 @@ def test_a_schema_chooses_between_labels_and_codes(tmp_path):
     truth = TRUTH.codes["job"].tolist()
     assert encode(path, by_code).codes["job"].tolist() == truth
     assert encode(path, as_text).codes["job"].tolist() == truth
+
+
+def test_labels_and_codes_can_be_merged(tmp_path):
+    path = tmp_path / "people.sav"
+    files.write_sav(PEOPLE, path)
+    others = [attribute for attribute in files.SCHEMA.attributes if attribute.name != "job"]
+    truth = PEOPLE["job"].replace_strict({"farmer": 0, "nurse": 1, "teacher": 1}, default=2).to_list()
+    for merge in (
+        {"field": ["farmer"], "other": ["nurse", "retired", "teacher"]},
+        {"field": ["1"], "other": ["2", "3", "5"]},
+    ):
+        schema = Schema([*others, Attribute("job", ["field", "other"], merge=merge, missing="value")])
+        assert encode(path, schema).codes["job"].tolist() == truth
 
 
 def test_a_column_with_an_unlabelled_value_is_a_column_of_numbers(tmp_path):

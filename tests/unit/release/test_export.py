@@ -48,6 +48,16 @@ def test_labels_stand_for_the_whole_domain(name, release, tmp_path):
     assert about.variable_value_labels["member"] == {0: "false", 1: "true"}
     assert frame["job"].null_count() == release.table["job"].null_count() > 0
     assert "biased" in about.file_label
+    if name == "rows.sav":
+        measures = {
+            "sex": "nominal",
+            "job": "nominal",
+            "age": "scale",
+            "weight": "scale",
+            "born": "ordinal",
+            "member": "nominal",
+        }
+        assert about.variable_measure == measures
 
 
 def test_a_parquet_file_carries_its_plan(release, tmp_path):

@@ -27,4 +27,7 @@ def labelled(source: Source, column: Seen) -> tuple[Attribute, str] | None:
         note += "; the file has codes that mean missing, which count as one more value"
     elif gaps:
         note += "; some rows have no value, which counts as one more value"
-    return Attribute(column.name, values, missing="value" if gaps else "reject"), note
+    ordered = column.name in source.ordinal and values is texts
+    if ordered:
+        note += "; an order"
+    return Attribute(column.name, values, missing="value" if gaps else "reject", ordered=ordered), note

@@ -153,7 +153,7 @@ def _takes_labels(column: Column, source: Source) -> bool:
     if labels is None or not isinstance(column, CodedColumn):
         return labels is not None and column.attribute.type == "text"
     if column.coder.type_name == "text":
-        return are_meant(labels, [str(text) for text in column.coder.domain.labels()])
+        return are_meant(labels, [str(text) for text in (*column.coder.domain.labels(), *column.coder.merged)])
     return column.coder.type_name == "boolean"
 
 

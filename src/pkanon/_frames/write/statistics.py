@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,8 @@ _RESERVED = frozenset(
 )
 
 
-def write_statistics(frame: pl.DataFrame, path: Path, suffix: str) -> None:
-    """Writes a file of SPSS (.sav, .zsav) or Stata (.dta)."""
+def write_statistics(frame: pl.DataFrame, path: Path, suffix: str, ordinal: Collection[str]) -> None:
+    """Writes a file of SPSS (.sav, .zsav) or Stata (.dta); SPSS is told that the values of ``ordinal`` columns are an order."""
     pyreadstat = _package()
     names = file_names(frame.columns, suffix)
     labels = {names[name]: found for name in frame.columns if (found := _labels(frame[name], suffix))}
@@ -45,7 +45,7 @@ def write_statistics(frame: pl.DataFrame, path: Path, suffix: str) -> None:
         file_label=TITLE[:64],
         column_labels=renamed,
         variable_value_labels=labels,
-        variable_measure={names[name]: _measure(frame[name]) for name in frame.columns},
+        variable_measure={names[name]: _measure(frame[name], ordinal) for name in frame.columns},
         variable_format={name: "F8.0" for name, dtype in columns.schema.items() if dtype.is_integer()},
         compress=suffix == ".zsav",
         row_compress=suffix == ".sav",
@@ -99,7 +99,9 @@ def _column(column: pl.Series) -> pl.Series:
     return column
 
 
-def _measure(column: pl.Series) -> str:
+def _measure(column: pl.Series, ordinal: Collection[str]) -> str:
+    if column.name in ordinal:
+        return "ordinal"
     return "scale" if column.dtype.is_numeric() or column.dtype.is_temporal() else "nominal"
 
 
