@@ -173,6 +173,15 @@ def test_a_server_that_cannot_be_reached(address, code, caplog, capfd, monkeypat
     assert error.exit_code == code
 
 
+def test_a_connection_that_breaks_off(server, caplog, capfd):
+    query = "SELECT pg_terminate_backend(pg_backend_pid())::text AS sex"
+    error = silent(lambda: group_sizes(pk.TableFile(server.url, query=query), ["sex"]), caplog, capfd)
+    assert (error.exit_code, str(error)) == (
+        3,
+        "The database broke off the connection or gave up the query; run it again.",
+    )
+
+
 def test_without_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(EnvironmentFailure, match='install the extra "databases"'):

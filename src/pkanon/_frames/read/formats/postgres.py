@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 import polars as pl
@@ -30,6 +31,7 @@ _UNREACHED = (
     "The database cannot be reached, or it does not let this user in; see the address, PGHOST, PGDATABASE, PGUSER, PGPASSWORD or "
     "PGPASSFILE, and the service file."
 )
+_BROKEN = "The database broke off the connection or gave up the query; run it again."
 _FAILED = "PostgreSQL could not run the query to its end; try it in psql."
 _TABLES = """\
 SELECT table_schema, table_name, table_schema = current_schema() FROM information_schema.tables
@@ -46,7 +48,7 @@ def open_postgres(address: str, query: str | None) -> Source:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         return connection
 
-    with connected() as connection:
+    with closing(connected()) as connection:
         tables = guarded(_FAILED, lambda: connection.execute(_TABLES).fetchall())
         select = selection(
             query, [(name,) if here else (schema, name) for schema, name, here in tables], "The database"
@@ -58,7 +60,7 @@ def open_postgres(address: str, query: str | None) -> Source:
 
     def read(columns: Sequence[str]) -> Batches:
         chosen = ", ".join(_written(name, types[name]) for name in columns)
-        with connected() as connection:
+        with closing(connected()) as connection:
             _asked(connection, "SET LOCAL datestyle = 'ISO'")
             pieces = _pieces(connection, f"COPY ({within(select, chosen)}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')")
             for piece in guarded_steps(DataError, _FAILED, pieces):
@@ -91,20 +93,25 @@ def _asked(connection: Any, statement: str) -> Any:
         raise InputError("The user of the database may not read what the query asks for.")
     if state.startswith(("42", "22", "25", "0A", "3F")):
         raise InputError(REFUSED)
-    raise EnvironmentFailure("The connection to the database broke off; run it again.")
+    raise EnvironmentFailure(_BROKEN)
 
 
 def _pieces(connection: Any, statement: str) -> Iterator[bytes]:
     """Whole rows as text, some megabytes at a time."""
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        piece = bytearray()
-        for row in copy:
-            piece += row
-            if len(piece) >= _PIECE:
+    try:
+        with connection.cursor() as cursor, cursor.copy(statement) as copy:
+            piece = bytearray()
+            for row in copy:
+                piece += row
+                if len(piece) >= _PIECE:
+                    yield bytes(piece)
+                    piece.clear()
+            if piece:
                 yield bytes(piece)
-                piece.clear()
-        if piece:
-            yield bytes(piece)
+        return
+    except FOREIGN:
+        broken = bool(connection.broken)
+    raise EnvironmentFailure(_BROKEN) if broken else DataError(_FAILED)
 
 
 def _written(name: str, kind: int) -> str:
