@@ -34,7 +34,7 @@ LARGEST = 60
 def codes_of(table: object, schema: pk.Schema) -> dict[str, Codes]:
     """The private table in codes, in a random order: released with a plan that keeps everything."""
     whole = pk.Plan(schema, tuple(pk.Retention(unit, 0) for unit in schema.units), records=1)
-    return dict(pk.release(table, whole, randomness=pk.Seeded(0), allow_drafted=True).codes)
+    return dict(pk.release(table, whole, randomness=pk.Seeded(0), drafted_not_protected=True).codes)
 
 
 def drafted(file: Path) -> tuple[pk.Schema, dict[str, Codes]]:

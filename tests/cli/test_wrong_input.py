@@ -399,16 +399,16 @@ def test_a_draft_is_released_only_when_that_is_asked_for_by_name(place):
     confirmed = (place.folder / "people.toml").read_text()
     place.write("people.toml", 'domains = "drafted"\n' + confirmed.partition("\n")[2])
     arguments = ("release", "people.csv", "--schema", "people.toml", "--k", "3")
-    refused(place, place.run(*arguments, "-o", "out"), "--allow-drafted")
+    refused(place, place.run(*arguments, "-o", "out"), "--drafted-not-protected")
     assert place.run(*arguments, "--check")[0] == 2
-    code, out, err = place.run(*arguments, "--allow-drafted", "-o", "out")
+    code, out, err = place.run(*arguments, "--drafted-not-protected", "-o", "out")
     assert (code, out.splitlines()[1]) == (0, "  This release claims nothing.")
     assert err.startswith("warning: this release claims nothing: ")
     assert "nobody has confirmed" in err
-    code, out, err = place.run(*arguments, "--allow-drafted", "-o", "again", "--json")
+    code, out, err = place.run(*arguments, "--drafted-not-protected", "-o", "again", "--json")
     assert (code, json.loads(out)["certificate"]["claims"]) == (0, None)
     assert err.startswith("warning: this release claims nothing: ")
-    code, out, _ = place.run(*arguments, "--allow-drafted", "--check")
+    code, out, _ = place.run(*arguments, "--drafted-not-protected", "--check")
     assert code == 0
     assert "A release would claim nothing" in out
 
@@ -418,7 +418,7 @@ def test_a_schema_that_nobody_has_confirmed_is_noted(place):
     (place.folder / "bare.toml").write_text("\n".join(text.splitlines()[2:]))
     code, _, err = place.run("release", "people.csv", "--schema", "bare.toml", "--k", "3", "-o", "out")
     assert code == 0
-    assert "who has confirmed that its values are public knowledge (confirmed_by) and what a row is (row_is)" in err
+    assert "who has confirmed that its values are public knowledge and what the rows are (pkanon confirm" in err
     assert (
         place.run("release", "people.csv", "--schema", "people.toml", "--k", "3", "-o", "again")[2].count("note:") == 1
     )

@@ -79,7 +79,7 @@ PLANS = {
         2**53,
     ),
     "confirmed": pk.plan(
-        pk.Schema([pk.Attribute("a", ["x", "y"])], confirmed_by="J. Doe", row_is="one person"), records=9, epsilon=1
+        pk.Schema([pk.Attribute("a", ["x", "y"])], confirmed_by="J. Doe", rows_are="one person"), records=9, epsilon=1
     ),
     "hidden count": pk.plan(
         pk.Schema([pk.Attribute("a", ["x", "y"])]), records=1, epsilon=3, hide_count=Fraction(1, 3)

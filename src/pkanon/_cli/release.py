@@ -20,8 +20,8 @@ from .spending import check_limit, check_pair, ledger_options, note_spending, re
 from .targets import DESIGN, TARGET, Options, Target, check_target, design_options, target_options
 
 MEANT = {
-    "confirmed_by": "who has confirmed that its values are public knowledge (confirmed_by)",
-    "row_is": "what a row is (row_is)",
+    "confirmed_by": "who has confirmed that its values are public knowledge",
+    "rows_are": "what the rows are",
 }
 
 
@@ -30,7 +30,7 @@ class Reading(TypedDict):
 
     allow_fewer: bool
     allow_pass: bool
-    allow_drafted: bool
+    drafted_not_protected: bool
     data_dependent: bool
     exact_counts: bool
     text: pk.TextFormat
@@ -59,7 +59,9 @@ class Reading(TypedDict):
 @click.option("--check", is_flag=True, help="Validate TABLE and the plan; write nothing.")
 @click.option("--allow-fewer", is_flag=True, help="Accept fewer rows than planned; k is then lower.")
 @click.option("--allow-pass", is_flag=True, help="Release 'pass' columns as they are, outside every guarantee.")
-@click.option("--allow-drafted", is_flag=True, help="Release with a draft that nobody confirmed; voids the guarantee.")
+@click.option(
+    "--drafted-not-protected", is_flag=True, help="Release with a draft that nobody confirmed: it claims nothing."
+)
 @click.option("--data-dependent", is_flag=True, help="Accept a matrix computed from the table; voids the guarantee.")
 @click.option("--exact-counts", is_flag=True, help="Say in errors how many rows are at fault: a confidential number.")
 @seed_option(None, needs="--seeded-not-private")
@@ -83,7 +85,7 @@ def command(
     check: bool,
     allow_fewer: bool,
     allow_pass: bool,
-    allow_drafted: bool,
+    drafted_not_protected: bool,
     data_dependent: bool,
     exact_counts: bool,
     seed: int | None,
@@ -113,7 +115,7 @@ def command(
     reading = Reading(
         allow_fewer=allow_fewer,
         allow_pass=allow_pass,
-        allow_drafted=allow_drafted,
+        drafted_not_protected=drafted_not_protected,
         data_dependent=data_dependent,
         exact_counts=exact_counts,
         text=text_format(delimiter, encoding),
@@ -153,8 +155,11 @@ def command(
     note_unreadable(plan, release.rows)
     if not release.certificate.claims:
         note(f"this release claims nothing: {' '.join(release.certificate.void)}", kind="warning")
-    elif unsaid := [key for key in ("confirmed_by", "row_is") if getattr(plan.schema, key) is None]:
-        note(f"the schema does not say {' and '.join(MEANT[key] for key in unsaid)}; the certificate says so.")
+    elif unsaid := [key for key in MEANT if getattr(plan.schema, key) is None]:
+        note(
+            f"the schema does not say {' and '.join(MEANT[key] for key in unsaid)} (pkanon confirm asks for it); the certificate "
+            "says so."
+        )
     if release.certificate.claims or ledger is not None:
         note_spending(ledger, subject)
 

@@ -12,7 +12,7 @@ from .progress import progress_bar
 
 WARNING = (
     "the values in this draft were read off the data; before it protects anybody, somebody must confirm that they are "
-    'public knowledge. Edit the file, then set domains = "confirmed" in it.'
+    "public knowledge. Edit the file, then run pkanon confirm on it."
 )
 
 

@@ -148,7 +148,9 @@ def _schema(data: dict[str, Any], source: str) -> tuple[Schema, dict[str, dict[s
     if rounded := [a.name for a in schema.randomised if isinstance(a.domain, Points)]:
         raise SchemaError(f"{source}: '{rounded[0]}' has points, which a questionnaire cannot ask for; declare bins.")
     if schema.drafted:
-        raise SchemaError(f'{source} is drafted from data; a survey has no data yet. Remove domains = "drafted".')
+        raise SchemaError(
+            f'{source} is drafted from data; a survey has no data yet. Remove drafted = true (domains = "drafted").'
+        )
     if schema.others != "refuse":
         raise SchemaError(f"{source}: a survey has no columns but its questions; leave out others.")
     for attribute in schema.attributes:

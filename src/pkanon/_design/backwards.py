@@ -200,6 +200,7 @@ def named_tables(schema: Schema, tables: Sequence[Sequence[str]]) -> list[tuple[
     """Tables by the names of their attributes, all of which must be randomised."""
     if not isinstance(schema, Schema):
         raise InputError("A schema is needed; read a file with read_schema.")
+    schema.refuse_undecided()
     questions = [read_table(table, "question") for table in tables]
     known = [attribute.name for attribute in schema.randomised]
     for name in (name for table in questions for name in table):

@@ -95,6 +95,7 @@ def plan(
         raise PlanError("Matrices are given by the name of their attribute: {'sex': matrix}.")
     noise = None if hide_count is None else _count_noise(hide_count)
     served, bound = Workload.of(workload), Floor.of(floor)
+    schema.refuse_undecided()
     by_matrix = _matrix_blocks(schema, matrices or {})
     units = _units_to_design(schema, design, set(by_matrix))
     central = CentralTarget.of(central_epsilon, delta, records, hidden=noise is not None)

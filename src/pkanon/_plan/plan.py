@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -40,8 +40,10 @@ LARGEST_RECORDS = 2**53
 """Record counts are written as JSON numbers, which other languages read as doubles."""
 
 
-_STATEMENTS = ("confirmed_by", "row_is")
-"""What a person said about the schema; written only if it was said."""
+_STATEMENTS = {"by": "confirmed_by", "on": "confirmed_on", "rows_are": "rows_are"}
+"""What a person said about the schema, in the entry ``confirmed``; written only if it was said."""
+_OLD_STATEMENTS = {"confirmed_by": "by", "row_is": "rows_are"}
+"""Entries of older plans, and what became of them."""
 
 
 @dataclass(frozen=True)
@@ -109,15 +111,8 @@ class Plan:
     count_noise: CountNoise | None = None
 
     def __post_init__(self) -> None:
-        given = self.schema
-        schema = Schema(
-            given.attributes,
-            drafted=given.drafted,
-            confirmed_by=given.confirmed_by,
-            row_is=given.row_is,
-            others=given.others,
-        )
-        object.__setattr__(self, "schema", schema)
+        self.schema.refuse_undecided()
+        object.__setattr__(self, "schema", replace(self.schema, bundles=()))
         object.__setattr__(self, "blocks", tuple(self.blocks))
         if type(self.records) is not int or not 1 <= self.records <= LARGEST_RECORDS:
             raise PlanError(f"records = {self.records}: a plan is for 1 to 2^53 records.")
@@ -325,9 +320,12 @@ class Plan:
         }
         if self.schema.drafted:
             data["domains"] = "drafted"
-        for key in _STATEMENTS:
-            if (text := getattr(self.schema, key)) is not None:
-                data[key] = text
+            drafted = [attribute.name for attribute in self.schema.draft]
+            if drafted != [attribute.name for attribute in self.schema.randomised]:
+                data["drafted"] = drafted
+        said = {key: getattr(self.schema, name) for key, name in _STATEMENTS.items()}
+        if confirmed := {key: text for key, text in said.items() if text is not None}:
+            data["confirmed"] = confirmed
         if self.schema.others != "refuse":
             data["others"] = self.schema.others
         return data
@@ -336,6 +334,7 @@ class Plan:
     def from_json(cls, data: Mapping[str, Any]) -> Plan:
         """The plan in ``data``, the inverse of :meth:`to_json`; refuses what this version does not understand."""
         try:
+            data = _renamed(data)
             plan = cls._from_json(data)
             if _files.canonical(_without_approx(plan.to_json())) == _files.canonical(_without_approx(data)):
                 return plan
@@ -350,20 +349,18 @@ class Plan:
     def _from_json(cls, data: Mapping[str, Any]) -> Plan:
         if data.get("format") != FORMAT:
             raise PlanError(f"The plan has the format {data.get('format')!r}; this version reads '{FORMAT}' only.")
-        known = {
-            *("format", "records", "count_noise", "asked", "attributes", "units", "blocks"),
-            *("domains", "others", *_STATEMENTS),
-        }
+        known = {"format", "records", "count_noise", "asked", "attributes", "units", "blocks"}
+        known |= {"domains", "drafted", "others", "confirmed"}
         if unknown := sorted(set(data) - known):
             raise PlanError(f"The plan has the unknown key '{unknown[0]}'; a newer version of pkanon may have made it.")
         if data.get("domains", "drafted") != "drafted":
             raise PlanError("The plan is damaged: 'domains' can only say \"drafted\".")
+        drafted = data.get("drafted", ())
         schema = Schema(
-            [Attribute.from_json(item) for item in data["attributes"]],
-            drafted="domains" in data,
-            confirmed_by=data.get("confirmed_by"),
-            row_is=data.get("row_is"),
+            [Attribute.from_json(item, drafted=item["name"] in drafted) for item in data["attributes"]],
+            drafted="domains" in data and "drafted" not in data,
             others=data.get("others", "refuse"),
+            **{_STATEMENTS[key]: text for key, text in data.get("confirmed", {}).items()},
         )
         units = [_unit(item, schema) for item in data["units"]]
         noise = data["count_noise"]
@@ -432,6 +429,14 @@ def _unit(data: Mapping[str, Any], schema: Schema) -> Unit:
     if unit.size != data["size"]:
         raise PlanError(f"{unit} has {unit.size} values, but the plan says {data['size']}.")
     return unit
+
+
+def _renamed(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The entries of a plan by the names they have now."""
+    old = {_OLD_STATEMENTS[key]: data[key] for key in _OLD_STATEMENTS if key in data}
+    if not old or "confirmed" in data:
+        return data
+    return {key: value for key, value in data.items() if key not in _OLD_STATEMENTS} | {"confirmed": old}
 
 
 def _without_approx(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -137,19 +137,36 @@ def _k_if_known(plan: Plan, rows: int) -> str:
 
 
 def _one_row_per_person(plan: Plan) -> list[str]:
-    ids = [attribute.name for attribute in plan.schema.attributes if attribute.role == "id"]
-    row = plan.schema.row_is
-    declared = f"The schema says that a row is: {row}." if row else "The schema does not say what a row is."
+    """What was checked, and what was only declared."""
     sentences = [
-        f"Nobody has more than one row. {declared} k and epsilon protect one row: a person with g rows has g times epsilon, "
-        "and no k."
+        "Nobody has more than one row. k and epsilon protect one row: a person with g rows has g times epsilon, and no k."
     ]
-    if ids:
-        sentences.append(
-            f"No value of the column '{ids[0]}' occurred twice; then the column was dropped. That shows one row per person only "
-            "if it identifies persons, not cases, visits or forms."
+    ids = [attribute for attribute in plan.schema.attributes if attribute.role == "id"]
+    drawn = plan.schema.repeating
+    checked = [
+        f"The column '{attribute.name}' was different in every row; then it was dropped."
+        for attribute in ids
+        if attribute is not drawn
+    ]
+    if drawn is not None:
+        checked.append(
+            f"One row of each value of the column '{drawn.name}' was kept, drawn at random with the key of this release; then "
+            "the column was dropped."
         )
-    return sentences
+    if ids:
+        checked.append("That its values stand for persons, not for cases, visits or forms, no program can check.")
+    else:
+        checked.append("Whether somebody has more than one row was not checked: the schema names no id.")
+    return [*sentences, " ".join([*checked, _declared_rows(plan)])]
+
+
+def _declared_rows(plan: Plan) -> str:
+    rows, by = plan.schema.rows_are, plan.schema.confirmed_by
+    if rows is None:
+        return "Nobody has declared what the rows are."
+    if by is None:
+        return f'The rows are declared to be "{rows}", without a name.'
+    return f'The rows are declared to be "{rows}", by {by}.'
 
 
 def _public_domain(plan: Plan) -> str:
@@ -160,8 +177,9 @@ def _public_domain(plan: Plan) -> str:
 
 
 def _confirmed(plan: Plan) -> str:
-    by = plan.schema.confirmed_by
-    return f"Confirmed by: {by}." if by else "The schema names nobody who has confirmed it."
+    by, on = plan.schema.confirmed_by, plan.schema.confirmed_on
+    date = f" ({on})" if on else ""
+    return f"Confirmed by: {by}{date}." if by else "The schema names nobody who has confirmed it."
 
 
 def outside(plan: Plan, rows: int, collection: Collection | None = None, *, claims: bool) -> list[str]:

@@ -68,8 +68,9 @@ class Certificate:
         (epsilon, delta) of the shuffled release as a whole; None if it is not stated.
     central_absent
         Why no central epsilon is stated; None if one is, or if nothing is claimed.
-    confirmed_by, row_is
-        Who has confirmed that the declared values are public, and what a row is, as the schema says; None if it does not.
+    confirmed_by, confirmed_on, rows_are
+        Who has confirmed that the declared values are public, when, and what the rows are, as the schema says; None if it
+        does not.
     statement
         The claim in sentences.
     assumptions
@@ -108,7 +109,8 @@ class Certificate:
     central: Central | None
     central_absent: str | None
     confirmed_by: str | None
-    row_is: str | None
+    confirmed_on: str | None
+    rows_are: str | None
     statement: tuple[str, ...]
     assumptions: tuple[str, ...]
     void: tuple[str, ...]
@@ -167,7 +169,8 @@ class Certificate:
             central=stated,
             central_absent=central if isinstance(central, str) and not void else None,
             confirmed_by=plan.schema.confirmed_by,
-            row_is=plan.schema.row_is,
+            confirmed_on=plan.schema.confirmed_on,
+            rows_are=plan.schema.rows_are,
             statement=tuple(statement),
             assumptions=() if void else tuple(assumptions(plan, rows, collection)),
             void=tuple(void),
@@ -188,7 +191,7 @@ class Certificate:
             "rows": {"planned": self.planned, "released": self.rows},
             "asked": self.asked.to_json(),
             "claims": self._claims(),
-            "confirmed": {"by": self.confirmed_by, "row": self.row_is},
+            "confirmed": {"by": self.confirmed_by, "on": self.confirmed_on, "rows_are": self.rows_are},
             "collection": None if self.collection is None else self.collection.to_json(),
             "statement": list(self.statement),
             "assumptions": list(self.assumptions),

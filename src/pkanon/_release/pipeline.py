@@ -46,7 +46,7 @@ def release(
     randomness: Randomness | None = None,
     allow_fewer: bool = False,
     allow_pass: bool = False,
-    allow_drafted: bool = False,
+    drafted_not_protected: bool = False,
     data_dependent: bool = False,
     exact_counts: bool = False,
     text: TextFormat | None = None,
@@ -71,7 +71,7 @@ def release(
         Accept fewer rows than planned; k is then lower.
     allow_pass
         Accept columns that are released as they are; they void the guarantee.
-    allow_drafted
+    drafted_not_protected
         Accept a schema that was drafted from data and that nobody has confirmed; it voids the guarantee.
     data_dependent
         Accept matrices that were computed from the table; they void the guarantee.
@@ -103,7 +103,7 @@ def release(
     _refuse_plan(
         plan,
         allow_pass=allow_pass,
-        allow_drafted=allow_drafted,
+        drafted_not_protected=drafted_not_protected,
         data_dependent=data_dependent,
         exact_counts=exact_counts,
     )
@@ -184,7 +184,7 @@ def check(
     *,
     allow_fewer: bool = False,
     allow_pass: bool = False,
-    allow_drafted: bool = False,
+    drafted_not_protected: bool = False,
     data_dependent: bool = False,
     exact_counts: bool = False,
     text: TextFormat | None = None,
@@ -198,7 +198,7 @@ def check(
         A polars, pandas or pyarrow table, a duckdb relation, the path of a file, or a :class:`TableFile`.
     plan
         The plan it is to be released with.
-    allow_fewer, allow_pass, allow_drafted, data_dependent
+    allow_fewer, allow_pass, drafted_not_protected, data_dependent
         What to accept, as in :func:`release`.
     exact_counts
         Say in errors how many rows are at fault, as in :func:`release`.
@@ -225,7 +225,7 @@ def check(
     _refuse_plan(
         plan,
         allow_pass=allow_pass,
-        allow_drafted=allow_drafted,
+        drafted_not_protected=drafted_not_protected,
         data_dependent=data_dependent,
         exact_counts=exact_counts,
     )
@@ -277,7 +277,7 @@ def _encoded(
 
 
 def _refuse_plan(
-    plan: Plan, *, allow_pass: bool, allow_drafted: bool, data_dependent: bool, exact_counts: bool
+    plan: Plan, *, allow_pass: bool, drafted_not_protected: bool, data_dependent: bool, exact_counts: bool
 ) -> None:
     if not isinstance(plan, Plan):
         raise PlanError(f"A plan is needed, not an object of type {type(plan).__name__}; read a file with read_plan.")
@@ -293,11 +293,11 @@ def _refuse_plan(
             f"Passed columns ({passed}) are released as they are and void the guarantee; drop them, or say allow_pass "
             "(--allow-pass) if that is meant."
         )
-    if plan.schema.drafted and not allow_drafted:
+    if plan.schema.drafted and not drafted_not_protected:
         raise RefusedError(
             "The values of the schema were read off a table and nobody has confirmed that they are public knowledge, which "
-            'voids the guarantee; confirm them (domains = "confirmed" in the schema), or say allow_drafted (--allow-drafted) '
-            "if that is meant."
+            "voids the guarantee; confirm them with pkanon confirm (in Python: schema.confirm), or say drafted_not_protected "
+            "(--drafted-not-protected) if that is meant."
         )
     if plan.data_dependent and not data_dependent:
         raise RefusedError(

@@ -139,7 +139,9 @@ def conditions(subject: Subject) -> Iterator[str]:
     if certificate.collection is not None:
         yield from _conditions_of_devices(certificate.collection)
         return
-    row = f"a row is stated to be: {certificate.row_is}" if certificate.row_is else "what a row is was not stated"
+    row = (
+        f"rows are stated to be: {certificate.rows_are}" if certificate.rows_are else "what the rows are was not stated"
+    )
     yield f"Nobody has more than one row ({row})."
     yield "Nobody kept the order of the rows, or the key."
     yield from _conditions_of_all()
@@ -285,7 +287,9 @@ def _numbers(subject: Subject) -> Iterator[tuple[str, str]]:
     yield "design", asked.design or "made by hand"
     yield "rows that have every answer as it was given", subject.as_given
     yield "values confirmed as public knowledge by", certificate.confirmed_by or "not stated"
-    yield "what a row is", certificate.row_is or "not stated"
+    if certificate.confirmed_on:
+        yield "confirmed on", certificate.confirmed_on
+    yield "what the rows are", certificate.rows_are or "not stated"
 
 
 def limits(subject: Subject) -> Html:

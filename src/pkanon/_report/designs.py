@@ -85,7 +85,7 @@ def declared(made: Plan) -> Schema:
         if len(unit.attributes) > 1:
             groups = _groups(unit) if joined else [unit.attributes]
             bundles += [_bundle(made.schema, unit, names) for names in groups]
-    return Schema(made.schema.attributes, bundles, drafted=made.schema.drafted, others=made.schema.others)
+    return Schema(made.schema.attributes, bundles, others=made.schema.others)
 
 
 def _groups(unit: Unit) -> list[tuple[str, ...]]:

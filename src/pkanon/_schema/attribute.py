@@ -7,8 +7,10 @@ values the same way for a custodian, for a browser and for an analyst ten years 
 Listed values may take in raw ones (``merge``): a raw value has the code of its declared value, and only tables that
 are read ever hold it.
 
-An attribute that was drafted from data keeps that mark wherever it goes: a schema that holds one is
-drafted. The mark is not part of what the attribute is, so it is neither compared nor written.
+An attribute whose values were drafted from data keeps that mark wherever it goes: a schema that holds one is
+drafted. The mark is not part of what the attribute is, so it is not compared. One without values cannot have it.
+
+The role ``undecided`` says that nobody has given a role yet. It may carry proposed values; no plan can be made with it.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ from .merge import Merged, merge_lists, merged, merges
 from .notation import PLAIN_NOTATION, Notation, checked_notation
 from .unit import LARGEST_UNIT
 
-Role: TypeAlias = Literal["randomise", "id", "drop", "pass"]
+Role: TypeAlias = Literal["randomise", "id", "drop", "pass", "undecided"]
+Repeats: TypeAlias = Literal["refuse", "one at random"]
 Missing: TypeAlias = Literal["reject", "value"]
 Domain: TypeAlias = Listed | Bins | Range
 
@@ -51,7 +54,10 @@ MISSING_LABEL = "(missing)"
 """How a missing value is written wherever a label is needed; in Python and in data frames it is None."""
 MOST_POINTS = 2**12
 """So many points at most: the way between two of them is then divided into at least 2^17 parts."""
-ROLES: tuple[str, ...] = ("randomise", "id", "drop", "pass")
+ROLES: tuple[str, ...] = ("randomise", "id", "drop", "pass", "undecided")
+WITH_VALUES = ("randomise", "undecided")
+"""Roles that take values; those of ``undecided`` are a proposal."""
+ONE_AT_RANDOM: Literal["one at random"] = "one at random"
 _NOTATION = tuple(vars(PLAIN_NOTATION))
 _PYTHON_TYPES: tuple[tuple[type, TypeName], ...] = (
     (bool, "boolean"),  # before int: a bool is an int
@@ -78,8 +84,8 @@ class Attribute:
     type
         ``text``, ``integer``, ``number``, ``boolean`` or ``date``; that of the values by default.
     role
-        ``randomise`` (the default), ``id`` (checked to be different in every row, then dropped), ``drop``, or ``pass``
-        (released as it is, outside every guarantee).
+        ``randomise`` (the default), ``id`` (checked to be different in every row, then dropped), ``drop``, ``pass``
+        (released as it is, outside every guarantee), or ``undecided``: no plan can be made until somebody decides.
     missing
         ``reject`` (the default) refuses missing values; ``value`` makes them a value of their own, released as null.
     missing_values
@@ -100,6 +106,11 @@ class Attribute:
     date_format, decimal, thousands
         How a text file writes the values, where that is not 2024-02-29 and 1234.5: ``"%d/%m/%Y"`` for dates, ``","`` for
         numbers, ``"."`` for numbers and integers.
+    repeats
+        What to do where an ``id`` repeats: ``refuse`` (the default), or ``one at random``, which keeps one row of each
+        person, drawn at random, before anything else is done.
+    drafted
+        Whether its values were read off the data and nobody has confirmed them.
 
     Examples
     --------
@@ -126,8 +137,10 @@ class Attribute:
     date_format: str | None = None
     decimal: str | None = None
     thousands: str | None = None
+    repeats: Repeats = field(default="refuse", repr=False)
+    """Whether an id that repeats is refused, or one row of each person is drawn."""
     drafted: bool = field(default=False, compare=False, repr=False)
-    """Whether it was drafted from data and nobody has confirmed it."""
+    """Whether its values were read off the data and nobody has confirmed them."""
 
     def __init__(
         self,
@@ -147,12 +160,17 @@ class Attribute:
         date_format: str | None = None,
         decimal: str | None = None,
         thousands: str | None = None,
+        repeats: str = "refuse",
+        drafted: bool = False,
     ) -> None:
         where = f"attribute '{name}'"
         if not isinstance(name, str) or not name:
             raise SchemaError("An attribute needs a name: a text that is not empty.")
         _one_of(role, ROLES, "role", where)
         _one_of(missing, ("reject", "value"), "missing", where)
+        _one_of(repeats, ("refuse", ONE_AT_RANDOM), "repeats", where)
+        if role != "id" and repeats != "refuse":
+            raise SchemaError(f"{where}: repeats belongs to the role 'id', not '{role}'.")
         if type is not None:
             _one_of(type, TYPES, "type", where)
         if isinstance(values, str):
@@ -176,20 +194,20 @@ class Attribute:
                     f"{where}: level {level} mixes the order of the values; sort the hierarchy or leave out ordered."
                 )
             ordered = ordered or (hierarchy.ordered and hierarchy.keeps_order(level))
-        if given and listed is None and role == "randomise":
+        if given and listed is None and role in WITH_VALUES:
             kind = type or _type_of([member for members in given.values() for member in members], where)
             listed = tuple(merges(given, kind, where))
         if listed is not None and domain is not None:
             raise SchemaError(f"{where}: give values, bins or a range, not two of them.")
         if role == "randomise" and listed is None and domain is None:
             raise SchemaError(f"{where}: declare its values, bins or range, or give it the role id, drop or pass.")
-        if role != "randomise" and (listed is not None or domain is not None or other is not None):
+        if role not in WITH_VALUES and (listed is not None or domain is not None or other is not None):
             raise SchemaError(f"{where}: values, bins, range and other belong to the role 'randomise', not '{role}'.")
-        if role != "randomise" and (ordered or given):
+        if role not in WITH_VALUES and (ordered or given):
             raise SchemaError(f"{where}: ordered and merge belong to the role 'randomise', not '{role}'.")
         if not isinstance(ordered, bool):
             raise SchemaError(f"{where}: ordered is true or false.")
-        if role != "randomise" and missing != "reject":
+        if role not in WITH_VALUES and missing != "reject":
             raise SchemaError(f"{where}: missing belongs to the role 'randomise', not '{role}'.")
 
         if listed is not None:
@@ -229,14 +247,17 @@ class Attribute:
             ("hierarchy", hierarchy),
             ("level", level),
             *vars(written).items(),
-            ("drafted", False),
+            ("repeats", repeats),
+            ("drafted", bool(drafted) and chosen is not None),
         ):
             object.__setattr__(self, key, value)
         if other is not None:
+            if chosen is None:
+                raise SchemaError(f"{where}: other needs values, bins or a range beside it.")
             object.__setattr__(self, "other", self._checked_other(other, where))
         if given:
             object.__setattr__(self, "merged", self._checked_merge(given, where))
-        if role == "randomise" and not 2 <= self.size <= LARGEST_UNIT:
+        if chosen is not None and not 2 <= self.size <= LARGEST_UNIT:
             count = "one value only" if self.size < 2 else f"{self.size:,} values"
             way_out = "give it the role 'drop'" if self.size < 2 else "declare bins"
             raise SchemaError(f"{where} has {count}; 2 to 2^31 values can be randomised. Add values or {way_out}.")
@@ -596,14 +617,20 @@ class Attribute:
             data["missing"] = self.missing
         if self.missing_values:
             data["missing_values"] = list(self.missing_values)
+        if self.repeats != "refuse":
+            data["repeats"] = self.repeats
         return data | {key: text for key, text in vars(self.notation).items() if text is not None}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Attribute:
-        """The attribute in ``data``, the inverse of :meth:`to_json`; unknown keys are refused."""
+    def from_json(cls, data: Mapping[str, Any], *, drafted: bool = False) -> Attribute:
+        """The attribute in ``data``, the inverse of :meth:`to_json`, with or without the mark; unknown keys are refused."""
+        return marked(cls._from_json(data), drafted=drafted)
+
+    @classmethod
+    def _from_json(cls, data: Mapping[str, Any]) -> Attribute:
         known = {
             *("name", "role", "type", "values", "range", "bins", "points", "open", "ordered", "merge"),
-            *("other", "missing", "missing_values", *_NOTATION),
+            *("other", "missing", "missing_values", "repeats", *_NOTATION),
         }
         if unknown := sorted(set(data) - known):
             raise SchemaError(f"attribute '{data.get('name')}': unknown key '{unknown[0]}'.")
@@ -637,15 +664,25 @@ class Attribute:
             common["merge"] = {
                 label: [value_from_text(text, kind, where) for text in texts] for label, texts in data["merge"].items()
             }
-        return cls(name, values, type=kind, role=data["role"], ordered=data.get("ordered", False), **common)
+        common |= {"ordered": data.get("ordered", False), "repeats": data.get("repeats", "refuse")}
+        return cls(name, values, type=kind, role=data["role"], **common)
 
 
 def marked(attribute: Attribute, *, drafted: bool) -> Attribute:
     """The same attribute, ``drafted`` or confirmed. For schemas only: people confirm with :meth:`Schema.confirm`."""
-    if drafted == attribute.drafted:
+    if drafted == attribute.drafted or attribute.domain is None:
         return attribute
+    return _changed(attribute, "drafted", drafted)
+
+
+def undecided(attribute: Attribute) -> Attribute:
+    """The same attribute as a proposal: nobody has given it a role."""
+    return _changed(attribute, "role", "undecided")
+
+
+def _changed(attribute: Attribute, key: str, value: object) -> Attribute:
     other = copy.copy(attribute)
-    object.__setattr__(other, "drafted", drafted)
+    object.__setattr__(other, key, value)
     return other
 
 

@@ -2,23 +2,24 @@
 
 The schema is public and is written before any data is seen. A schema drafted from data says so
 (``drafted``) until somebody has confirmed that its domains are public knowledge (docs/why/theory.md 1).
-Until then no release made with it may claim a guarantee. The mark is on its attributes: a schema made
-of some of them is drafted too. Columns of a table that the schema does not name are refused, unless ``others`` says that they
-are dropped: they are then never looked at, whatever they hold. ``confirmed_by`` and ``row_is`` are a person's
-statements: who confirmed, and what one row stands for. They are repeated, never checked.
+Until then no release made with it may claim a guarantee. The mark is on its attributes: a schema that
+holds a drafted one is drafted. Columns of a table that the schema does not name are refused, unless ``others`` says that they
+are dropped: they are then never looked at, whatever they hold. ``confirmed_by``, ``confirmed_on`` and ``rows_are`` are a person's
+statements: who confirmed, when, and what the rows stand for. They are repeated, never checked.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from .._errors import SchemaError, did_you_mean
 from .._files import digest, write_new
-from .attribute import Attribute, marked
+from .attribute import ONE_AT_RANDOM, Attribute, marked
 from .domain import Points, Value
 from .unit import Unit
 
@@ -85,12 +86,14 @@ class Schema:
     bundles
         Attributes that are randomised together; each :class:`Bundle` becomes one unit.
     drafted
-        Whether the values were read off the data; no release may then claim a guarantee. A schema with an attribute of a
-        drafted one is drafted in any case; :meth:`confirm` changes that.
+        Whether the values of all attributes were read off the data; no release may then claim a guarantee. A schema with a
+        drafted attribute is drafted in any case; :meth:`confirm` changes that.
     confirmed_by
         Who confirmed that the values are public knowledge; one line. Refused for a drafted schema.
-    row_is
-        What one row stands for, such as "one person"; one line.
+    confirmed_on
+        When: a date, or a text on one line. Refused without ``confirmed_by``.
+    rows_are
+        What the rows stand for, such as "persons" or "visits"; one line.
     others
         What happens to columns of a table that the schema does not name: ``refuse`` (the default) or ``drop``.
 
@@ -104,9 +107,10 @@ class Schema:
 
     attributes: tuple[Attribute, ...]
     bundles: tuple[Bundle, ...]
-    drafted: bool
+    drafted: bool = field(init=False)  # so that dataclasses.replace leaves it to the attributes
     confirmed_by: str | None
-    row_is: str | None
+    confirmed_on: str | None
+    rows_are: str | None
     others: Others
 
     def __init__(
@@ -116,29 +120,36 @@ class Schema:
         *,
         drafted: bool = False,
         confirmed_by: str | None = None,
-        row_is: str | None = None,
+        confirmed_on: dt.date | str | None = None,
+        rows_are: str | None = None,
         others: str = "refuse",
     ) -> None:
         if others not in OTHERS:
             raise SchemaError(f'others = {others!r} is unknown; write others = "drop", or leave it out to refuse them.')
         given = tuple(attributes)
-        drafted = bool(drafted) or any(attribute.drafted for attribute in given)
-        object.__setattr__(self, "attributes", tuple(marked(attribute, drafted=drafted) for attribute in given))
+        if drafted:
+            given = tuple(marked(attribute, drafted=True) for attribute in given)
+        object.__setattr__(self, "attributes", given)
         object.__setattr__(self, "bundles", tuple(bundles))
-        object.__setattr__(self, "drafted", drafted)
-        object.__setattr__(self, "confirmed_by", None if confirmed_by is None else _line("confirmed_by", confirmed_by))
-        object.__setattr__(self, "row_is", None if row_is is None else _line("row_is", row_is))
+        object.__setattr__(self, "drafted", any(attribute.drafted for attribute in given))
+        on = confirmed_on.isoformat() if isinstance(confirmed_on, dt.date) else confirmed_on
+        for key, text in (("confirmed_by", confirmed_by), ("confirmed_on", on), ("rows_are", rows_are)):
+            object.__setattr__(self, key, None if text is None else _line(key, text))
         object.__setattr__(self, "others", others)
         if self.drafted and self.confirmed_by is not None:
             raise SchemaError(
-                "The schema names who confirmed it and still is drafted; "
-                'change domains to "confirmed" (in Python: call confirm), or remove confirmed_by.'
+                f"The schema names who confirmed it and still is drafted ({_names(self.draft)}); "
+                "confirm it with pkanon confirm (in Python: call confirm), or remove who confirmed it."
             )
+        if self.confirmed_on is not None and self.confirmed_by is None:
+            raise SchemaError("The schema says when it was confirmed and not by whom; add who did, or remove the date.")
         names = self.names
         if len(set(names)) != len(names):
             twice = next(name for i, name in enumerate(names) if name in names[:i])
             raise SchemaError(f"The attribute '{twice}' is declared twice.")
-        if not self.randomised:
+        if [attribute.repeats for attribute in given].count(ONE_AT_RANDOM) > 1:
+            raise SchemaError("One id alone can say which rows are one person's; only one may have repeats.")
+        if not self.randomised and not self.undecided:
             raise SchemaError("The schema has no attribute to randomise; declare the values of at least one.")
         bundled = [name for bundle in self.bundles for name in bundle.attributes]
         for name in bundled:
@@ -152,27 +163,53 @@ class Schema:
                 raise SchemaError(f"The attribute '{name}' is in two bundles; merge them.")
         _ = self.units  # a schema whose bundles cannot be used is refused here, not later
 
-    def confirm(self, by: str, row: str | None = None) -> Schema:
+    def confirm(self, by: str, rows_are: str | None = None, on: dt.date | str | None = None) -> Schema:
         """The schema with its values confirmed as public knowledge, complete, and not read off the data.
 
-        This is a person's statement; nothing is checked. ``by`` says who makes it, ``row`` what one row stands for.
+        This is a person's statement; nothing is checked. ``by`` says who makes it, ``rows_are`` what the rows stand for,
+        ``on`` when. Refused while a column is undecided.
 
         Examples
         --------
         >>> import pkanon as pk
         >>> import polars as pl
         >>> draft = pk.draft_schema(pl.DataFrame({"sex": ["F", "M", "M"]}))
-        >>> schema = draft.schema.confirm(by="J. Doe: values as in the questionnaire", row="one person")
-        >>> draft.schema.drafted, schema.drafted, schema.row_is
-        (True, False, 'one person')
+        >>> schema = draft.schema.confirm(by="J. Doe: values as in the questionnaire", rows_are="persons")
+        >>> draft.schema.drafted, schema.drafted, schema.rows_are
+        (True, False, 'persons')
         """
+        self.refuse_undecided()
         return Schema(
             [marked(attribute, drafted=False) for attribute in self.attributes],
             self.bundles,
             confirmed_by=_line("confirmed_by", by),
-            row_is=self.row_is if row is None else row,
+            confirmed_on=on,
+            rows_are=self.rows_are if rows_are is None else rows_are,
             others=self.others,
         )
+
+    def refuse_undecided(self) -> None:
+        """Raise if a column has the role ``undecided``: nobody has said yet what is to become of it."""
+        if self.undecided:
+            raise SchemaError(
+                f"Nobody has given a role to {_names(self.undecided)}; set role to randomise (with values), id, drop or pass in "
+                "the schema, or run pkanon confirm."
+            )
+
+    @cached_property
+    def undecided(self) -> tuple[Attribute, ...]:
+        """The attributes that nobody has given a role, in order."""
+        return tuple(a for a in self.attributes if a.role == "undecided")
+
+    @cached_property
+    def draft(self) -> tuple[Attribute, ...]:
+        """The attributes whose values were read off the data and not confirmed, in order."""
+        return tuple(a for a in self.attributes if a.drafted)
+
+    @cached_property
+    def repeating(self) -> Attribute | None:
+        """The id of which one row per person is drawn; None if rows are taken as they come."""
+        return next((a for a in self.attributes if a.repeats == ONE_AT_RANDOM), None)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -260,6 +297,10 @@ class Schema:
     def save(self, path: str | Path) -> None:
         """Write the schema to the file ``path``, which must not exist yet."""
         write_new(path, self.to_toml(Path(path).parent))
+
+
+def _names(attributes: Iterable[Attribute]) -> str:
+    return ", ".join(f"'{attribute.name}'" for attribute in attributes)
 
 
 def _line(key: str, text: object) -> str:

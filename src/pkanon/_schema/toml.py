@@ -1,8 +1,10 @@
 """schema.toml in and out.
 
-    confirmed_by = "J. Doe, 2 May: values as in the questionnaire"
-    row_is = "one person"
     others = "drop"                               # columns without an entry: refuse (default) | drop
+    [confirmed]
+    by = "J. Doe: values as in the questionnaire"
+    on = 2026-05-02                               # a date, or a text
+    rows_are = "persons"
     [attributes.age]
     type = "integer"                              # text | integer | number | boolean | date
     bins = { start = 0, stop = 90, width = 5 }    # [a, b); or edges = [...], labels = [...]
@@ -27,34 +29,39 @@
     [attributes.weight]
     points = [100, 200, 400, 800]                 # rounded at random to one of two neighbours; open as for bins
     [attributes.patient]
-    role = "id"
+    role = "id"                                   # randomise | id | drop | pass | undecided
+    repeats = "one at random"                     # refuse | one at random
     [[bundles]]
     attributes = ["age", "education"]
     forbid = [{ age = ["0-4", "5-9"], education = ["degree"] }]
 
-A drafted schema starts with ``domains = "drafted"``; ``domains = "confirmed"`` (or no such line)
-says that its values are public knowledge, and ``confirmed_by`` says who confirmed it. Unknown keys are
-refused, never skipped.
+An attribute whose values were read off the data says ``drafted = true`` until somebody confirms it; ``[confirmed]``
+says who did, when, and what the rows are. Older files say ``domains = "drafted"`` (of every attribute) or
+``domains = "confirmed"``, ``confirmed_by`` and ``row_is`` at the top; they are read and no longer written. Unknown keys
+are refused, never skipped.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .._errors import InputError, SchemaError, did_you_mean
-from .attribute import Attribute
+from .attribute import WITH_VALUES, Attribute, marked, undecided
 from .codes import code_list
 from .domain import Bins, Listed, Points, Range, equal_width, value_to_text
 from .hierarchy import named_hierarchy
 from .schema import Bundle, Schema
 
-_TOP = ("domains", "confirmed_by", "row_is", "others", "attributes", "bundles")
+_TOP = ("others", "confirmed", "attributes", "bundles", "domains", "confirmed_by", "row_is")
+_CONFIRMED = ("by", "on", "rows_are")
 _ATTRIBUTE = (
     *("type", "role", "values", "bins", "open", "range", "points", "hierarchy", "codes"),
     *("ordered", "merge", "missing", "missing_values", "other", "date_format", "decimal", "thousands"),
+    *("repeats", "drafted"),
 )
 HERE = Path()
 _BINS = ("start", "stop", "width", "edges", "labels")
@@ -124,10 +131,21 @@ def schema_of(data: Mapping[str, Any], source: str, folder: Path = HERE) -> Sche
         attributes,
         bundles,
         drafted=domains == "drafted",
-        confirmed_by=data.get("confirmed_by"),
-        row_is=data.get("row_is"),
         others=data.get("others", "refuse"),
+        **_statements(data, source),
     )
+
+
+def _statements(data: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """What a person says about the schema, from [confirmed] or from the keys that older files have."""
+    old = {"confirmed_by": data.get("confirmed_by"), "rows_are": data.get("row_is")}
+    if "confirmed" not in data:
+        return old
+    if any(text is not None for text in old.values()):
+        raise SchemaError(f"{source}: [confirmed] replaces confirmed_by and row_is; remove those two.")
+    table = data["confirmed"]
+    _known(table, _CONFIRMED, "[confirmed]")
+    return {"confirmed_by": table.get("by"), "confirmed_on": table.get("on"), "rows_are": table.get("rows_are")}
 
 
 def _attribute(name: str, table: Any, folder: Path) -> Attribute:
@@ -135,6 +153,8 @@ def _attribute(name: str, table: Any, folder: Path) -> Attribute:
     if not isinstance(table, Mapping):
         raise SchemaError(f"{where}: write it as a table [attributes.{name}].")
     _known(table, _ATTRIBUTE, where)
+    if "repeats" in table and table.get("role") != "id":
+        raise SchemaError(f"{where}: repeats belongs to the role 'id'.")
     if "open" in table and "bins" not in table and "points" not in table:
         raise SchemaError(f"{where}: open belongs to bins and points.")
     if len(found := [key for key in _DOMAINS if key in table]) > 1:
@@ -145,7 +165,18 @@ def _attribute(name: str, table: Any, folder: Path) -> Attribute:
         raise SchemaError(f"{where}: merge belongs to listed values, not to bins, a range or points.")
     if "ordered" in table and any(key in table for key in ("bins", "range", "points")):
         raise SchemaError(f"{where}: bins, ranges and points are ordered anyway; leave out ordered.")
-    if table.get("role", "randomise") == "randomise" and "bins" in table:
+    role = table.get("role", "randomise")
+    made = _declared(name, table, role, common, folder, where)
+    drafted = table.get("drafted", False)
+    if not isinstance(drafted, bool):
+        raise SchemaError(f"{where}: drafted must be true or false.")
+    return marked(made if made.role == role else undecided(made), drafted=drafted)
+
+
+def _declared(
+    name: str, table: Mapping[str, Any], role: str, common: dict[str, Any], folder: Path, where: str
+) -> Attribute:
+    if role in WITH_VALUES and "bins" in table:
         bins = table["bins"]
         if not isinstance(bins, Mapping):
             raise SchemaError(
@@ -153,14 +184,14 @@ def _attribute(name: str, table: Any, folder: Path) -> Attribute:
             )
         _known(bins, _BINS, f"{where}, bins")
         return Attribute.binned(name, type=table.get("type"), open=table.get("open", "none"), **bins, **common)
-    if table.get("role", "randomise") == "randomise" and "range" in table:
+    if role in WITH_VALUES and "range" in table:
         limits = _list(table, "range", where)
         if len(limits) != 2 or table.get("type", "integer") != "integer":
             raise SchemaError(f"{where}: write range = [lowest, highest], two integers.")
         if refused := [key for key in ("date_format", "decimal") if key in table]:
             raise SchemaError(f"{where}: {refused[0]} does not belong to a range of whole numbers.")
         return Attribute.ranged(name, limits[0], limits[1], **common)
-    if table.get("role", "randomise") == "randomise" and "points" in table:
+    if role in WITH_VALUES and "points" in table:
         if "other" in table:
             raise SchemaError(f"{where}: points take no other; open them at an end, or refuse what lies beyond.")
         if "date_format" in table:
@@ -172,8 +203,8 @@ def _attribute(name: str, table: Any, folder: Path) -> Attribute:
     values = _list(table, "values", where) if "values" in table else None
     if "hierarchy" in table or "codes" in table:
         common |= _hierarchy(table, folder, where)
-    common |= {key: table[key] for key in ("ordered", "merge") if key in table}
-    return Attribute(name, values, type=table.get("type"), role=table.get("role", "randomise"), **common)
+    common |= {key: table[key] for key in ("ordered", "merge", "repeats") if key in table}
+    return Attribute(name, values, type=table.get("type"), role=role, **common)
 
 
 def _hierarchy(table: Mapping[str, Any], folder: Path, where: str) -> dict[str, Any]:
@@ -214,12 +245,10 @@ def dump(schema: Schema, folder: str | Path | None = None) -> str:
     """
     import tomli_w
 
-    data: dict[str, Any] = {"domains": "drafted"} if schema.drafted else {}
-    for key, text in (("confirmed_by", schema.confirmed_by), ("row_is", schema.row_is)):
-        if text is not None:
-            data[key] = text
-    if schema.others != "refuse":
-        data["others"] = schema.others
+    said = {"by": schema.confirmed_by, "on": _date(schema.confirmed_on), "rows_are": schema.rows_are}
+    data: dict[str, Any] = {} if schema.others == "refuse" else {"others": schema.others}
+    if confirmed := {key: value for key, value in said.items() if value is not None}:
+        data["confirmed"] = confirmed
     data["attributes"] = {attribute.name: _table(attribute, folder) for attribute in schema.attributes}
     if schema.bundles:
         data["bundles"] = [
@@ -269,6 +298,10 @@ def _table(attribute: Attribute, folder: str | Path | None) -> dict[str, Any]:
     if attribute.other is not None:
         table["other"] = attribute.other
     table |= {key: text for key in _NOTATION if (text := getattr(attribute, key)) is not None}
+    if attribute.repeats != "refuse":
+        table["repeats"] = attribute.repeats
+    if attribute.drafted:
+        table["drafted"] = True
     return table
 
 
@@ -282,3 +315,11 @@ def _reference(attribute: Attribute, folder: str | Path | None) -> dict[str, Any
         return {"codes": named if attribute.level else hierarchy.codes}
     file = hierarchy.reference(folder)
     return {} if file is None else {"hierarchy": {"file": file, "level": attribute.level}}
+
+
+def _date(text: str | None) -> dt.date | str | None:
+    """A date where the text is one, as TOML has dates."""
+    try:
+        return None if text is None else dt.date.fromisoformat(text) if len(text) == len("2026-05-02") else text
+    except ValueError:
+        return text

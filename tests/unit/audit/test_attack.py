@@ -164,7 +164,7 @@ def test_a_hidden_count_is_attacked_without_checks_of_counts():
 
 def test_a_void_plan_says_so():
     plan = pk.plan(pk.Schema(schema_of(SIZES).attributes, drafted=True), records=ROWS, k=10)
-    found = attacked(PEOPLE, pk.release(PEOPLE, plan, allow_drafted=True))
+    found = attacked(PEOPLE, pk.release(PEOPLE, plan, drafted_not_protected=True))
     assert any(note.startswith("The release is void") for note in found.notes)
 
 

@@ -24,7 +24,7 @@ SCHEMA = pk.Schema(
     ],
     [pk.Bundle(["age", "degree"], forbid=[{"age": ["child"], "degree": ["yes"]}])],
     confirmed_by="the registrar",
-    row_is="one person",
+    rows_are="one person",
 )
 PLAN = pk.plan(SCHEMA, records=COUNT, k=5, design="equal-rho")
 

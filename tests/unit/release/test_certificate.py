@@ -11,7 +11,9 @@ import pytest
 import pkanon as pk
 
 SEX, EDU = pk.Attribute("sex", ["F", "M"]), pk.Attribute("edu", ["none", "school", "degree"])
-SCHEMA = pk.Schema([SEX, EDU], confirmed_by="A. Example, statistics office", row_is="one person")
+SCHEMA = pk.Schema(
+    [SEX, EDU], confirmed_by="A. Example, statistics office", confirmed_on="2026-05-02", rows_are="persons"
+)
 FRAME = pl.DataFrame({"sex": ["F", "M"] * 300, "edu": ["none", "school", "degree"] * 200})
 FORM = json.loads(files("pkanon").joinpath("_release/certificate.schema.json").read_text(encoding="utf-8"))
 
@@ -135,11 +137,17 @@ def test_who_confirmed_and_what_a_row_is():
     certificate = KINDS["plain"]().certificate
     text = " ".join(certificate.assumptions)
     assert "A. Example, statistics office" in text
-    assert "a row is: one person" in text
+    assert 'The rows are declared to be "persons", by A. Example, statistics office.' in text
+    assert "was not checked: the schema names no id." in text
+    assert certificate.to_json()["confirmed"] == {
+        "by": "A. Example, statistics office",
+        "on": "2026-05-02",
+        "rows_are": "persons",
+    }
     bare = pk.plan(pk.Schema([SEX, EDU]), records=600, k=5)
     text = " ".join(pk.release(FRAME, bare).certificate.assumptions)
     assert "names nobody" in text
-    assert "does not say what a row is" in text
+    assert "Nobody has declared what the rows are." in text
 
 
 def test_an_id_is_not_called_a_person():
@@ -147,7 +155,10 @@ def test_an_id_is_not_called_a_person():
     frame = FRAME.with_columns(case=pl.int_range(600))
     certificate = pk.release(frame, pk.plan(schema, records=600, k=5)).certificate
     (sentence,) = [sentence for sentence in certificate.assumptions if "'case'" in sentence]
-    assert "only if it identifies persons" in sentence
+    assert sentence.startswith(
+        "The column 'case' was different in every row; then it was dropped. That its values stand for"
+    )
+    assert sentence.endswith("no program can check. Nobody has declared what the rows are.")
     assert "checked with" not in json.dumps(certificate.to_json())
 
 
@@ -213,7 +224,7 @@ def test_the_share_of_rows_that_stay_as_given():
         assert f"{100 * float(high):.1f}"[:2] in plan.explain()
 
 
-@pytest.mark.parametrize("options", [{"randomness": pk.Seeded(1)}, {"allow_drafted": True}])
+@pytest.mark.parametrize("options", [{"randomness": pk.Seeded(1)}, {"drafted_not_protected": True}])
 def test_a_void_release_of_fewer_rows_speaks_of_no_k(options, tmp_path):
     """It has none, so there is none to be lower than planned."""
     schema = SCHEMA if "randomness" in options else pk.Schema([SEX, EDU], drafted=True)

@@ -94,7 +94,7 @@ def test_assumptions_are_printed_whole(tmp_path):
     people = pl.DataFrame({"Adm. No": range(ROWS), "sex": ["F", "M"] * 300})
     release, text = saved(tmp_path, people, schema)
     assert any(
-        "Adm. No" in sentence and "identifies persons" in sentence for sentence in release.certificate.assumptions
+        "Adm. No" in sentence and "stand for persons" in sentence for sentence in release.certificate.assumptions
     )
     for sentence in release.certificate.assumptions:
         assert sentence in flat(text)

@@ -156,10 +156,10 @@ def test_a_drafted_schema_claims_nothing():
     assert "Nothing" in plan.explain()
     frame = pl.DataFrame({"sex": ["F", "M"] * 50})
     for action in (pk.release, pk.check):
-        with pytest.raises(pk.RefusedError, match="allow_drafted"):
+        with pytest.raises(pk.RefusedError, match="drafted_not_protected"):
             action(frame, plan)
-        action(frame, plan, allow_drafted=True)
-    certificate = pk.release(frame, plan, allow_drafted=True).certificate
+        action(frame, plan, drafted_not_protected=True)
+    certificate = pk.release(frame, plan, drafted_not_protected=True).certificate
     assert certificate.k is None
     assert "confirmed" in " ".join(certificate.void)
 

@@ -26,7 +26,7 @@ SCHEMA = pk.Schema(
         pk.Attribute.ranged("rooms", 1, 300),
     ],
     confirmed_by="R. Officer",
-    row_is="one resident",
+    rows_are="one resident",
 )
 
 
@@ -141,7 +141,7 @@ def test_hostile_labels_are_text():
         [pk.Attribute(HOSTILE[0], HOSTILE), pk.Attribute(HOSTILE[1], HOSTILE[:2])],
         [pk.Bundle(HOSTILE[:2], forbid=[{HOSTILE[0]: HOSTILE[2:3], HOSTILE[1]: HOSTILE[:1]}])],
         confirmed_by=HOSTILE[2],
-        row_is=HOSTILE[3],
+        rows_are=HOSTILE[3],
     )
     people = pl.DataFrame({HOSTILE[0]: HOSTILE[:2] * 300, HOSTILE[1]: HOSTILE[:2] * 300})
     release = pk.release(people, pk.plan(schema, records=600, k=5, design="equal-rho"))
@@ -261,7 +261,7 @@ def test_what_nobody_stated_is_said():
     plan = pk.plan(schema, records=100, k=5)
     page = page_of(pk.release(pl.DataFrame({"sex": ["F", "M"] * 50}), plan))
     assert "nobody's name is recorded" in page.text
-    assert "what a row is was not stated" in page.text
+    assert "what the rows are was not stated" in page.text
 
 
 def void_releases():

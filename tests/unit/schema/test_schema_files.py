@@ -130,23 +130,60 @@ def test_the_limits_of_bins(open_end, limits):
 
 BY, ROW = "J. Doe, 2 May: values as in the questionnaire", "one person"
 STATEMENTS = f'confirmed_by = "{BY}"\nrow_is = "{ROW}"\n'
+"""As older files have them."""
+CONFIRMED = f'[confirmed]\nby = "{BY}"\nrows_are = "{ROW}"\n'
 
 
 def test_a_schema_says_who_confirmed_it_and_what_a_row_is():
     schema, silent = parse(STATEMENTS + EVERYTHING), parse(EVERYTHING)
-    assert (schema.confirmed_by, schema.row_is) == (BY, ROW)
-    assert (silent.confirmed_by, silent.row_is) == (None, None)
+    assert (schema.confirmed_by, schema.rows_are) == (BY, ROW)
+    assert (silent.confirmed_by, silent.rows_are) == (None, None)
+    assert parse(CONFIRMED + EVERYTHING) == schema
     assert parse(schema.to_toml()) == schema
+    assert "row_is" not in schema.to_toml()
     assert schema.digest == silent.digest  # they number rows alike
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("2026-05-02", "2026-05-02"),
+        ('"2026-05-02"', "2026-05-02"),
+        ('"early May"', "early May"),
+        ('"2026-99-02"', "2026-99-02"),
+    ],
+)
+def test_a_schema_says_when_it_was_confirmed(written, read):
+    schema = parse(f"{CONFIRMED}on = {written}\n{EVERYTHING}")
+    assert schema.confirmed_on == read
+    assert parse(schema.to_toml()) == schema
+    assert pk.Schema(schema.attributes, confirmed_by=BY, confirmed_on=dt.date(2026, 5, 2)).confirmed_on == "2026-05-02"
+    assert schema.confirm(by=BY, on=read).confirmed_on == read
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[confirmed]\non = 2026-05-02\n", "not by whom"),
+        ('[confirmed]\nby = "J. Doe"\nrow = "x"\n', "'row' is unknown"),
+        ('confirmed = "J. Doe"\n', "must be a table"),
+        ('row_is = "one person"\n[confirmed]\nby = "J. Doe"\n', "remove those two"),
+        ('[confirmed]\nby = ["J. Doe"]\n', "confirmed_by must be a text"),
+        ('[confirmed]\nby = "J. Doe"\non = 3\n', "confirmed_on must be a text"),
+    ],
+)
+def test_unusable_confirmations(text, message):
+    with pytest.raises(pk.SchemaError, match=message):
+        parse(text + EVERYTHING)
 
 
 def test_a_draft_is_confirmed_by_nobody():
     with pytest.raises(pk.SchemaError, match="still is drafted"):
         parse('domains = "drafted"\n' + STATEMENTS + EVERYTHING)
-    assert parse('domains = "drafted"\nrow_is = "one person"\n' + EVERYTHING).row_is == ROW
+    assert parse('domains = "drafted"\nrow_is = "one person"\n' + EVERYTHING).rows_are == ROW
 
 
-@pytest.mark.parametrize("key", ["confirmed_by", "row_is"])
+@pytest.mark.parametrize("key", ["confirmed_by", "rows_are"])
 @pytest.mark.parametrize("text", ["", "  ", "two\nlines", "a\u2028b", "bell\a", "x" * 201, 3, True, ["x"]])
 def test_statements_are_texts_on_one_line(key, text):
     with pytest.raises(pk.SchemaError, match=f"{key} must be a text on one line"):
@@ -156,14 +193,23 @@ def test_statements_are_texts_on_one_line(key, text):
 def test_plans_keep_what_is_said_about_a_schema(tmp_path):
     schema = parse(STATEMENTS + EVERYTHING)
     plan = pk.plan(schema, records=1_000, k=2)
-    assert (plan.schema.confirmed_by, plan.schema.row_is) == (BY, ROW)
+    assert (plan.schema.confirmed_by, plan.schema.rows_are) == (BY, ROW)
     plan.save(tmp_path / "plan.json")
     again = pk.read_plan(tmp_path / "plan.json")
     assert again == plan
     assert again.schema.confirmed_by == BY
     silent = pk.plan(parse(EVERYTHING), records=1_000, k=2).to_json()
-    assert plan.to_json() == silent | {"confirmed_by": BY, "row_is": ROW}
+    assert plan.to_json() == silent | {"confirmed": {"by": BY, "rows_are": ROW}}
+    assert pk.Plan.from_json(silent | {"confirmed_by": BY, "row_is": ROW}) == plan  # as older plans have it
+    dated = pk.plan(schema.confirm(by=BY, on="2026-05-02"), records=1_000, k=2)
+    assert dated.to_json()["confirmed"]["on"] == "2026-05-02"
+    assert pk.Plan.from_json(dated.to_json()) == dated
     with pytest.raises(pk.SchemaError, match="drafted"):
         pk.Plan.from_json(plan.to_json() | {"domains": "drafted"})
     with pytest.raises(pk.PlanError, match="damaged"):
         pk.Plan.from_json(silent | {"row_is": None})
+    for wrong in ({}, {"by": None}, {"who": BY}, "J. Doe", {"by": BY, "on": None}):
+        with pytest.raises(pk.PlanError, match="damaged"):
+            pk.Plan.from_json(silent | {"confirmed": wrong})
+    with pytest.raises(pk.PlanError, match="unknown key 'row_is'"):
+        pk.Plan.from_json(plan.to_json() | {"row_is": ROW})

@@ -47,7 +47,7 @@ class Pipeline:
                 self.plan,
                 randomness=System(),
                 allow_fewer=True,
-                allow_drafted=True,  # nothing of anybody is in these tables
+                drafted_not_protected=True,  # nothing of anybody is in these tables
                 data_dependent=True,
             )
         return made.codes

@@ -42,8 +42,9 @@ HEADER = """\
 """
 
 CONFIRMING = """\
-# Then change the next line to: domains = "confirmed". Until then releases are refused or claim nothing. Lines such as
-#   confirmed_by = "J. Doe, data office"  and  row_is = "one person"  may say who confirmed it and what a row is.
+# Then run pkanon confirm on this file: it asks about every column and notes who confirmed it, when, and what the rows
+# are. By hand: remove the lines drafted = true, and write [confirmed] with by, on and rows_are. Until then releases are
+# refused or claim nothing.
 """
 
 _NEARLY_ALL = 0.98
