@@ -44,11 +44,11 @@ def readings() -> list[str]:
     return list(ABOUT)
 
 
-def count_rows(table: str | pk.TableFile, text: pk.TextFormat) -> int:
-    """How many rows a table has."""
-    from .._frames import count_rows
+def count_people(table: str | pk.TableFile, schema: pk.Schema, text: pk.TextFormat) -> int:
+    """How many rows a release of the table has."""
+    from .._frames import count_people
 
-    return count_rows(table, text=text)
+    return count_people(table, schema, text=text)
 
 
 def check_free(folder: str) -> None:

@@ -186,7 +186,7 @@ def _make_plan(
     if records is None:
         if options.get("hide_count") is not None:
             raise pk.RefusedError("With --hide-count give a public lower bound on the rows: --records N.")
-        records = private.count_rows(table, text)
+        records = private.count_people(table, schema, text)
     return pk.plan(schema, records=records, design=design, **target, **options)
 
 

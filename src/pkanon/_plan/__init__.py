@@ -35,7 +35,16 @@ from .privacy import (
     total_anonymity_ratio,
     total_epsilon_ratio,
 )
-from .promises import MADE_UP, assumptions, delta_above, outside, promises, share_above, void_reasons
+from .promises import (
+    MADE_UP,
+    assumptions,
+    delta_above,
+    one_row_each,
+    outside,
+    promises,
+    share_above,
+    void_reasons,
+)
 from .readable import LEVELS, MEANING, Readability, Reading, level_of
 from .transitions import Channel, Mixture, channels
 
@@ -83,6 +92,7 @@ __all__ = [
     "level_of",
     "log_above",
     "notebook",
+    "one_row_each",
     "outside",
     "parse_plan",
     "promises",

@@ -21,8 +21,8 @@ def explain(plan: Plan) -> str:
 def steps(plan: Plan) -> list[str]:
     """What is done to the table, a sentence each."""
     below = below_chance(plan)
-    done = [*_reading(plan), *(block.describe() for block in plan.blocks), *([below] if below else [])]
-    return [*done, _as_given(plan), _order(plan)]
+    done = [*_reading(plan), *_one_each(plan), *(block.describe() for block in plan.blocks)]
+    return [*done, *([below] if below else []), _as_given(plan), _order(plan)]
 
 
 def _reading(plan: Plan) -> list[str]:
@@ -33,6 +33,11 @@ def _reading(plan: Plan) -> list[str]:
     if merging := [attribute.name for attribute in plan.schema.randomised if attribute.merged]:
         sentences.append(f"Raw values are first merged into the declared ones: {', '.join(merging)}.")
     return sentences
+
+
+def _one_each(plan: Plan) -> list[str]:
+    drawn = plan.schema.repeating
+    return [] if drawn is None else [f"Of the rows with one value of '{drawn.name}', one is kept, drawn at random."]
 
 
 def below_chance(plan: Plan) -> str:

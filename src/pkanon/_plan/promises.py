@@ -195,6 +195,8 @@ def outside(plan: Plan, rows: int, collection: Collection | None = None, *, clai
         if collection is None
         else "That a person took part, and what people said outside of their answers.",
     ]
+    if plan.schema.repeating is not None:
+        sentences.append(f"Rows that were not drawn. {one_row_each(plan)}")
     if collection is not None and collection.batch is not None:
         sentences.append(
             f"Other batches of the same survey: this is batch {collection.batch}, no row is in two batches, and k is for the rows "
@@ -220,6 +222,15 @@ def outside(plan: Plan, rows: int, collection: Collection | None = None, *, clai
                 "The noisy number of rows fell below the planned one, so k is a little lower than planned."
             )
     return sentences
+
+
+def one_row_each(plan: Plan) -> str:
+    """What the rows of a release are, where one row of each person was drawn."""
+    declared = "" if plan.schema.rows_are is None else f' (rows are declared to be "{plan.schema.rows_are}")'
+    return (
+        f"The release holds one row of each person, drawn at random{declared}. Estimates are about persons, each with one of "
+        "their rows; somebody with many rows counts once. They are not about all rows of the private table."
+    )
 
 
 def percent_above(share: Fraction) -> str:

@@ -1,6 +1,8 @@
 """The pipeline: a table and a plan in, a release out.
 
-    encode -> codes of attributes -> codes of units -> randomise -> shuffle -> codes of attributes
+    encode -> codes of attributes -> codes of units -> one row of each person -> randomise -> shuffle -> codes of attributes
+
+One row of each person is drawn only where the schema asks for it (``repeats``); all counts are then of persons.
 
 Everything that would weaken the promise is refused unless it is asked for by name. Nothing here
 prints or logs. Errors say "some rows"; how many is told only to a custodian who asks (``exact_counts``).
@@ -26,6 +28,7 @@ from .._sample import (
     Records,
     System,
     draw_change,
+    draw_one_each,
     draw_order,
     dummy_columns,
     is_private,
@@ -110,8 +113,8 @@ def release(
     progress = _shown(plan, progress or quiet)
     with suppress(MemoryError):  # numpy's says how many rows it has no room for
         encoded = _encoded(table, plan, text, exact_counts, progress, unrounded=True)
-        _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
-        central = _refuse_central(plan, encoded.rows, allow_fewer=allow_fewer)
+        _refuse_rows(plan, encoded.people, allow_fewer=allow_fewer)
+        central = _refuse_central(plan, encoded.people, allow_fewer=allow_fewer)
         codes, encoded = encoded.handed_over()
         made = _released(plan, codes, encoded, chosen, central, exact_counts, threads, progress)
         if is_private(chosen):  # others are for tests and teaching
@@ -134,7 +137,11 @@ def _released(
     source = Keystream(chosen.key())
     _round(plan, codes, source)
     columns = _unit_columns(plan, codes, exact_counts=exact_counts)
-    rows = encoded.rows
+    rows, passed = encoded.people, encoded.passed
+    if encoded.persons is not None:
+        kept = draw_one_each(encoded.persons, source)
+        columns = [column[kept] for column in columns]
+        passed = None if passed is None else passed[kept]
     if plan.count_noise is not None:
         change = draw_change(rows, plan.count_noise.p, source)
         if change > 0:
@@ -160,7 +167,7 @@ def _released(
         order = ordering.result() if ordering else draw_order(drawn, source)
     order = order[:rows]  # the last of a uniform order are uniform rows to drop
     moved = records.permuted(order, threads=threads)
-    passed = None if encoded.passed is None else encoded.passed[order]
+    passed = None if passed is None else passed[order]
     progress("shuffling", 1.0)
     released = _attribute_columns(plan, moved)
     claims = is_private(chosen) and not plan.void_reasons
@@ -231,8 +238,8 @@ def check(
     )
     with suppress(MemoryError):
         encoded = _encoded(table, plan, text, exact_counts, _shown(plan, progress or quiet))
-        _refuse_rows(plan, encoded.rows, allow_fewer=allow_fewer)
-        _refuse_central(plan, encoded.rows, allow_fewer=allow_fewer)
+        _refuse_rows(plan, encoded.people, allow_fewer=allow_fewer)
+        _refuse_central(plan, encoded.people, allow_fewer=allow_fewer)
         codes, encoded = encoded.handed_over()
         _unit_columns(plan, codes, exact_counts=exact_counts)
         if plan.count_noise is not None:
@@ -270,6 +277,7 @@ def _encoded(
         plan.schema,
         text=text or TextFormat(),
         exact_counts=exact_counts,
+        allow_repeats=True,
         allow_empty=True,  # _refuse_rows sees to it: with a hidden count "no rows" would be a number too
         unrounded=unrounded,
         progress=progress,
@@ -307,20 +315,21 @@ def _refuse_plan(
 
 
 def _refuse_rows(plan: Plan, rows: int, *, allow_fewer: bool) -> None:
+    one, many = ("row", "rows") if plan.schema.repeating is None else ("person", "persons")
     if plan.count_noise is not None:
         if rows < plan.records:  # no numbers: the true count is hidden
             raise DataError(
-                f"The table has fewer rows than the public lower bound of the plan, {plan.records:,}; plan for a lower one."
+                f"The table has fewer {many} than the public lower bound of the plan, {plan.records:,}; plan for a lower one."
             )
         return
     if rows == 0:
         raise DataError(NO_ROWS)
     if rows == 1:
-        raise DataError("The table has one row; a single person cannot be hidden.")
+        raise DataError(f"The table has one {one}; a single person cannot be hidden.")
     if rows < plan.records and not allow_fewer:
         raise RefusedError(
-            f"The table has {rows:,} rows and the plan was made for {plan.records:,}, so k would be lower than planned; make "
-            "a plan for the rows there are, or say allow_fewer (--allow-fewer)."
+            f"The table has {rows:,} {many} and the plan was made for {plan.records:,}, so k would be lower than planned; make "
+            f"a plan for the {many} there are, or say allow_fewer (--allow-fewer)."
         )
 
 

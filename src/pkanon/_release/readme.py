@@ -9,7 +9,7 @@ import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from .._plan import ByHand, Plan, by_hand
+from .._plan import ByHand, Plan, by_hand, one_row_each
 from .._schema import MISSING_LABEL, Attribute, Bins, Points, Range, value_to_text
 from .certificate import Certificate
 from .names import PREDICTED
@@ -77,6 +77,8 @@ def _opening(plan: Plan, certificate: Certificate) -> Iterator[str]:
             "Counts of this file are biased. Correct them first, as shown below.",
         ]
     )
+    if plan.schema.repeating is not None:
+        yield from _bullets([one_row_each(plan)])
     if plan.count_noise is not None:
         yield from _bullets(["The number of rows is noisy: some rows are dummies, and some people were left out."])
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from .._plan import MADE_UP, Collection, Readability, delta_above, round_down, round_up, share_above
+from .._plan import MADE_UP, Collection, Readability, delta_above, one_row_each, round_down, round_up, share_above
 from .drawing import level_bar, level_counts
 from .markup import Html, aside, bullets, element, label, paragraph, plural, table, together
 from .subject import Subject
@@ -142,7 +142,11 @@ def conditions(subject: Subject) -> Iterator[str]:
     row = (
         f"rows are stated to be: {certificate.rows_are}" if certificate.rows_are else "what the rows are was not stated"
     )
-    yield f"Nobody has more than one row ({row})."
+    drawn = subject.plan.schema.repeating
+    if drawn is None:
+        yield f"Nobody has more than one row ({row})."
+    else:
+        yield f"Each value of {drawn.name} stands for one person, and one row of each was drawn ({row})."
     yield "Nobody kept the order of the rows, or the key."
     yield from _conditions_of_all()
 
@@ -172,7 +176,8 @@ def _quality(subject: Subject) -> tuple[str, str]:
     if sum(pairs.values()):
         lead += f" and {_usable(pairs)} of {plural(sum(pairs.values()), 'two-column table')}"
     lead += " read well or fairly well."
-    parts = [_levels("Single columns", singles)]
+    parts = [] if subject.plan.schema.repeating is None else [_small(one_row_each(subject.plan))]
+    parts.append(_levels("Single columns", singles))
     parts += [_levels("Two columns", pairs)] if sum(pairs.values()) else []
     return lead, together(*parts, _small(together(*_weakest(readable))))
 

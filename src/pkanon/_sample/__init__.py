@@ -3,12 +3,13 @@
 keystream.py     random words: the operating system's key, or a seed
 randomise.py     words to the blocks, piece by piece
 order.py         the uniformly random order of the rows;  records.py  rows packed so that they move as one
-rounding.py      numbers between points
+one_each.py      one row of each person;  rounding.py  numbers between points
 hidden_count.py  the noisy number of rows;  threads.py  how many threads a step uses
 """
 
 from .hidden_count import draw_change, dummy_columns
 from .keystream import Keystream, Randomness, Seeded, System, is_private
+from .one_each import draw_one_each
 from .order import draw_order
 from .randomise import randomise
 from .records import Records
@@ -22,6 +23,7 @@ __all__ = [
     "Seeded",
     "System",
     "draw_change",
+    "draw_one_each",
     "draw_order",
     "dummy_columns",
     "is_private",

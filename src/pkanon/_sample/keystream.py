@@ -7,7 +7,7 @@ the plan, the key and the record's number: not on piece sizes, threads or engine
 
 Streams: (block, draw, round) -> block 2^24 + draw 2^8 + round. Order words 2^63 + round. Count noise
 2^62 + round, and the values of dummy rows 2^62 + 2^32 (unit + 1) + round (docs/why/theory.md 10). Numbers rounded to points
-2^61 + column.
+2^61 + column. Which row of a person stays 2^60 + round (docs/why/theory.md 11).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 ORDER_STREAM = 2**63
 COUNT_STREAM = 2**62
 ROUNDING_STREAM = 2**61
+REPEATS_STREAM = 2**60
 KEY_BYTES = 32
 _AES_BLOCK = 16
 _ZEROS = memoryview(bytes(2**20))

@@ -18,7 +18,7 @@ weights.py    a passed column as survey weights
 from .check import are_names, check_header
 from .coded import CodedTable, coded_tables
 from .convert import conversion
-from .encode import NO_ROWS, Encoded, encode, encode_released
+from .encode import NO_ROWS, Encoded, count_people, encode, encode_released
 from .groups import count_rows, group_sizes
 from .labels import Labels, all_labelled, labelled_texts
 from .numbering import as_number
@@ -45,6 +45,7 @@ __all__ = [
     "coded_tables",
     "column_as_weights",
     "conversion",
+    "count_people",
     "count_rows",
     "encode",
     "encode_released",

@@ -182,7 +182,7 @@ class PassedColumn(_KeptColumn):
 
 
 class IdColumn(_KeptColumn):
-    """A column that must be there and different in every row."""
+    """A column that must be there in every row; different in each, unless its schema has one row of each person drawn."""
 
     def __init__(self, attribute: Attribute) -> None:
         super().__init__(attribute)
@@ -199,13 +199,24 @@ class IdColumn(_KeptColumn):
             sentences.append(
                 f"The id column '{name}': {rows(self._missing, 'have', exact=exact)} no id; complete them."
             )
-        if not sentences and (again := guarded(f"The id column '{name}' cannot be compared.", self._repeated)):
+        if sentences or self.attribute.repeats != "refuse":
+            return sentences
+        if again := guarded(f"The id column '{name}' cannot be compared.", self._repeated):
             sentences.append(
-                f"The id column '{name}' repeats: {rows(again, 'share', exact=exact)} an id with another; one row per person is "
-                "required: remove or join the repeated rows."
+                f"The id column '{name}' repeats: {rows(again, 'share', exact=exact)} an id with another, and one row per person is "
+                'required; join the rows of each person, or write repeats = "one at random" in the schema to draw one of them.'
             )
         return sentences
+
+    def persons(self) -> NDArray[np.int64]:
+        """Whose each row is: the number of the first row with the same id."""
+        failure = f"The id column '{self.attribute.name}' cannot be compared."
+        return guarded(failure, _first_rows, self.values()).to_numpy().astype(np.int64)
 
     def _repeated(self) -> int:
         values = self.values()
         return 0 if values.n_unique() == len(values) else int(values.is_duplicated().sum())
+
+
+def _first_rows(ids: pl.Series) -> pl.Series:
+    return pl.DataFrame({"id": ids}).with_row_index("row").select(pl.col("row").min().over("id")).to_series()

@@ -25,8 +25,9 @@ from ..._progress import Progress, quiet
 from ..._schema import Codes, Schema
 from ..border import Unreadable, guarded
 from .check import check_columns
-from .columns import CodedColumn, Column, PassedColumn, columns_of, released_columns_of
+from .columns import CodedColumn, Column, IdColumn, PassedColumn, columns_of, released_columns_of
 from .convert import Conversion
+from .groups import count_rows
 from .labels import are_meant
 from .opening import open_source
 from .source import Kind, Source
@@ -36,6 +37,10 @@ from .textopen import PLAIN, TextFormat
 READING = "reading"
 """The name of this step in progress reports."""
 NO_ROWS = "The table has no rows."
+SEVERAL_ROWS = (
+    "The table holds several rows of some persons. Of each person one was drawn at random for the release, and nobody knows "
+    "which; what compares a release with its private table needs one row per person."
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,8 @@ class Encoded:
     ``others`` says which share of the rows was taken as ``other``, where that was any; for the custodian's
     eyes, never for a release. ``dropped`` names the columns that the schema does not. ``passed`` holds the columns that
     are released as they are, None if there are none; ``kind`` says which kind of frame came in (a file counts as polars).
+    ``persons`` says whose each row is, where one row of each person is to be drawn: the number of the first row of the same
+    person.
     """
 
     rows: int
@@ -53,6 +60,14 @@ class Encoded:
     kind: Kind
     others: Mapping[str, float] = field(default_factory=dict)
     dropped: tuple[str, ...] = ()
+    persons: NDArray[np.int64] | None = None
+
+    @property
+    def people(self) -> int:
+        """How many rows a release of the table has: one of each person, where such are drawn."""
+        if self.persons is None:
+            return self.rows
+        return int(np.count_nonzero(self.persons == np.arange(self.rows)))
 
     def handed_over(self) -> tuple[dict[str, Codes], Encoded]:
         """(the codes, in a dictionary that the caller may empty; the rest of the record, without them).
@@ -70,13 +85,15 @@ def encode(
     exact_counts: bool = False,
     allow_empty: bool = False,
     unrounded: bool = False,
+    allow_repeats: bool = False,
     progress: Progress = quiet,
 ) -> Encoded:
     """The codes of a table; refuses every row and column that does not fit the schema.
 
     ``table`` is a frame of polars, pandas or pyarrow, a duckdb relation, or a file (see opening.py). The step of
     ``progress`` is called reading. Errors say that some rows are at fault, with
-    ``exact_counts`` how many. A table without rows is refused unless the caller sees to it (``allow_empty``).
+    ``exact_counts`` how many. A table without rows is refused unless the caller sees to it (``allow_empty``), and so is
+    one with several rows of a person (``allow_repeats``).
     Numbers of an attribute with points are rounded to the nearest; ``unrounded`` gives their places between points instead.
     """
     declared = [attribute.name for attribute in schema.attributes]
@@ -86,7 +103,22 @@ def encode(
     )
     if not encoded.rows and not allow_empty:
         raise DataError(NO_ROWS)
+    if encoded.people < encoded.rows and not allow_repeats:
+        raise DataError(SEVERAL_ROWS)
     return encoded
+
+
+def count_people(table: object, schema: Schema, *, text: TextFormat = PLAIN) -> int:
+    """How many rows a release of the table has: its rows, or the persons in it where one row of each is drawn."""
+    if schema.repeating is None:
+        return count_rows(table, text=text)
+    column = IdColumn(schema.repeating)
+    source = open_source(table, text)
+    check_columns(source, schema.names, others=schema.others)
+    rows = _read(source, [column], quiet, None)
+    if complaints := column.complaints(exact=False):
+        raise DataError("\n".join(complaints))
+    return Encoded(rows, {}, None, source.kind, persons=column.persons()).people if rows else 0
 
 
 def encode_released(table: object, schema: Schema) -> Encoded:
@@ -125,7 +157,9 @@ def _encoded(
     others = {column.attribute.name: column.others / rows for column in coded if column.others}
     codes = {column.attribute.name: column.codes() for column in coded}
     passed = [column.values() for column in columns if isinstance(column, PassedColumn)]
-    return Encoded(rows, codes, pl.DataFrame(passed) if passed else None, source.kind, others, dropped)
+    drawn = [column for column in columns if isinstance(column, IdColumn) and column.attribute.repeats != "refuse"]
+    persons = drawn[0].persons() if drawn else None
+    return Encoded(rows, codes, pl.DataFrame(passed) if passed else None, source.kind, others, dropped, persons)
 
 
 def _read(source: Source, columns: list[Column], progress: Progress, readings: Mapping[str, Reading] | None) -> int:
