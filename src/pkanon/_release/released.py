@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._errors import DataError, InputError, did_you_mean
 from .._estimate import as_names, is_numeric, normal_quantile, weight_numbers
 from .._frames import Kind, as_kind, column_as_weights, decode, encode_released, export_suffix
-from .._plan import Plan, notebook
+from .._plan import Plan, notebook, one_row_each
 from .._progress import Progress, quiet
 from .._results import Answer, Correlations, Description, Estimate, correlate, describe, respond
 from .._schema import Codes
@@ -272,6 +272,9 @@ class Release:
                 "the record count is hidden: estimates are about the released rows, some of which are dummies while some "
                 "people were left out; errors do not cover that."
             )
+        if self.plan.schema.repeating is not None:
+            sentence = one_row_each(self.plan)
+            remarks.append(sentence[:1].lower() + sentence[1:])
         return tuple(remarks)
 
     def _weights(self, name: str) -> NDArray[np.float64] | tuple[str, NDArray[np.float64]]:

@@ -89,7 +89,9 @@ def test_ids(kind, tmp_path):
     schema = Schema([Attribute("patient", role="id"), Attribute("region", ["n", "s"])])
     assert encode(table(["a", "b", "c"]), schema).rows == 3
     message = refused(table(["a", "b", "a", "c", "c", "c"]), schema)
-    assert message.startswith("The id column 'patient' repeats: 5 rows share an id with another; one row per person")
+    assert message.startswith(
+        "The id column 'patient' repeats: 5 rows share an id with another, and one row per person"
+    )
     assert "2 rows have no id" in refused(table(["a", None, ""]), schema)
     numbers = Schema([Attribute("patient", role="id", type="integer"), Attribute("region", ["n", "s"])])
     assert "2 rows share an id" in refused(table(["7", "007"]), numbers)
