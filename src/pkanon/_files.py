@@ -1,4 +1,4 @@
-"""Files and folders that are never overwritten and never half-written; canonical JSON and its digest.
+"""Files and folders that are never half-written, and never overwritten unless that is asked for; canonical JSON and its digest.
 
 Canonical JSON has sorted keys, no spaces, UTF-8 and no floats, so that a digest means the same everywhere. Exact
 numbers are written as strings, because JavaScript and R read JSON numbers as doubles.
@@ -53,6 +53,26 @@ def write_file(path: str | Path, fill: Callable[[Path], None]) -> None:
         check_free(path)
         fill(unfinished)
         _name(unfinished, path)
+    except OSError as error:
+        raise EnvironmentFailure(f"Cannot write {path}: {error.strerror or 'the disk failed'}.") from None
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+def write_over(path: str | Path, content: bytes, *, instead_of: bytes) -> None:
+    """Put ``content`` in the place of a file that holds ``instead_of``; all of it, or nothing. One that changed is refused."""
+    path = Path(path).resolve()  # a link stays a link
+    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
+    try:
+        with open(unfinished, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        shutil.copymode(path, unfinished)
+        if path.read_bytes() != instead_of:
+            raise InputError(f"{path.name} has changed meanwhile and is left as it is; start again.")
+        os.replace(unfinished, path)
     except OSError as error:
         raise EnvironmentFailure(f"Cannot write {path}: {error.strerror or 'the disk failed'}.") from None
     finally:

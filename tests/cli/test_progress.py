@@ -61,7 +61,7 @@ SHOWN = {
     "export": (["out", "people.dta"], "writing"),
     "collect": (["new", "survey.toml", "--records", "500", "--k", "5", "-o", "survey"], "planning"),
 }
-NOTHING_TO_WAIT_FOR = {"completion", "ledger"}
+NOTHING_TO_WAIT_FOR = {"completion", "confirm", "ledger"}
 ELSEWHERE = {"collect", "demo", "reproduce", "compare"}
 """They take minutes, run until they are stopped, or write folders; their steps come from the functions they call."""
 

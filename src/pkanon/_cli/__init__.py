@@ -30,6 +30,7 @@ import pkanon as pk
 GROUPS = {
     "Plan and release": {
         "schema": "Draft a schema from a table.",
+        "confirm": "Confirm a schema, column by column.",
         "plan": "Make a plan and show what it costs, before any data.",
         "plan-for-error": "Find the k or the sample size for a standard error.",
         "release": "Randomise and shuffle a table.",
@@ -116,6 +117,7 @@ def cli() -> None:
     \b
     Try it:         pkanon demo
     Your own data:  pkanon schema people.csv -o people.toml
+                    pkanon confirm people.toml
                     pkanon plan people.toml --records 100000 --k 100 -o plan.json
                     pkanon release people.csv --plan plan.json -o out
     From a release: pkanon crosstab out sex age

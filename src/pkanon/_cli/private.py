@@ -13,6 +13,9 @@ import pkanon as pk
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from .._schema import Confirmed as Confirmed
+    from .._schema import SchemaFile as SchemaFile
+
 Check = Callable[[dict[str, Any]], None] | None
 
 
@@ -49,6 +52,13 @@ def count_people(table: str | pk.TableFile, schema: pk.Schema, text: pk.TextForm
     from .._frames import count_people
 
     return count_people(table, schema, text=text)
+
+
+def schema_file(path: str) -> SchemaFile:
+    """A schema file that is to be confirmed."""
+    from .._schema import SchemaFile
+
+    return SchemaFile.read(path)
 
 
 def check_free(folder: str) -> None:

@@ -15,11 +15,16 @@ TABLES = (
 
 def read_schema(path: str) -> pk.Schema:
     """The schema in a file."""
+    refuse_other_kinds(path)
+    return pk.read_schema(path)
+
+
+def refuse_other_kinds(path: str) -> None:
+    """Refuse a file that cannot be a schema."""
     if is_table(path):
         raise pk.InputError(f"{path} is a table, not a schema; pkanon schema {path} drafts a schema from it.")
     if path.endswith(".json") or Path(path).is_dir():
         raise pk.InputError(f"{path} is not a schema; pkanon explain explains a plan or a release.")
-    return pk.read_schema(path)
 
 
 def read_plan(path: str) -> pk.Plan:

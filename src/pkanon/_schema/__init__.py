@@ -8,10 +8,12 @@ hierarchy.py  raw values and their coarser labels, level by level;  codes/  read
 unit.py       what is randomised as one thing; the numbering of a bundle's combinations
 schema.py     attributes in order, bundles, the digest
 toml.py       schema.toml in and out
+confirming.py a confirmation written into a schema.toml
 """
 
 from .attribute import MISSING_LABEL, Attribute, Domain
 from .codes import code_list, code_lists
+from .confirming import Confirmed, SchemaFile
 from .domain import INT64, Bins, Edge, Listed, Points, Range, Value, value_to_text
 from .hierarchy import Hierarchy, read_hierarchy
 from .notation import PLAIN_NOTATION, Notation
@@ -27,6 +29,7 @@ __all__ = [
     "Bins",
     "Bundle",
     "Codes",
+    "Confirmed",
     "Domain",
     "Edge",
     "Hierarchy",
@@ -35,6 +38,7 @@ __all__ = [
     "Points",
     "Range",
     "Schema",
+    "SchemaFile",
     "Unit",
     "Value",
     "code_dtype",

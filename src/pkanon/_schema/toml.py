@@ -245,7 +245,7 @@ def dump(schema: Schema, folder: str | Path | None = None) -> str:
     """
     import tomli_w
 
-    said = {"by": schema.confirmed_by, "on": _date(schema.confirmed_on), "rows_are": schema.rows_are}
+    said = {"by": schema.confirmed_by, "on": as_date(schema.confirmed_on), "rows_are": schema.rows_are}
     data: dict[str, Any] = {} if schema.others == "refuse" else {"others": schema.others}
     if confirmed := {key: value for key, value in said.items() if value is not None}:
         data["confirmed"] = confirmed
@@ -317,7 +317,7 @@ def _reference(attribute: Attribute, folder: str | Path | None) -> dict[str, Any
     return {} if file is None else {"hierarchy": {"file": file, "level": attribute.level}}
 
 
-def _date(text: str | None) -> dt.date | str | None:
+def as_date(text: str | None) -> dt.date | str | None:
     """A date where the text is one, as TOML has dates."""
     try:
         return None if text is None else dt.date.fromisoformat(text) if len(text) == len("2026-05-02") else text

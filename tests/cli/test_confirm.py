@@ -1,0 +1,348 @@
+"""pkanon confirm: every question, every way out of it, and the file before and after."""
+
+import datetime as dt
+import io
+import json
+import os
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+import pkanon as pk
+
+COLUMNS = """\
+# as on the card
+[attributes.patient]
+type = "integer"
+role = "undecided"
+
+[attributes.sex]  # as on the form
+values = ["F", "M"]
+drafted = true
+[attributes.job]
+values = [
+  "farmer",  # with land
+  "nurse",
+]
+drafted = true
+[attributes.age]
+type = "integer"
+bins = { start = 0, stop = 90, width = 30 }
+open = "high"
+role = "undecided"
+drafted = true
+# free text
+[attributes.remark]
+role = "undecided"
+[attributes.case]
+role = "drop"
+"""
+FLAGS = ["--yes", "--by", "J. Doe", "--rows-are", "visits"]
+ROLES = ["--role", "remark=drop", "--role", "age=randomise", "--one-at-random", "patient"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def asked(place, monkeypatch):
+    """Runs pkanon confirm on a terminal with these answers; the file it is about is visits.toml."""
+    place.write("visits.toml", "# DRAFT: read off the data.\n# ! look into patient\n\n" + COLUMNS)
+
+    def ask(*answers, arguments=()):
+        monkeypatch.setattr("sys.stdin", Terminal("".join(f"{answer}\n" for answer in answers)))
+        return place.run("confirm", "visits.toml", *arguments)
+
+    return ask
+
+
+def text(place):
+    return (place.folder / "visits.toml").read_text()
+
+
+EVERYTHING = [
+    *("id", "y", "y"),  # patient: its role, it stands for a person, who may have several rows
+    *("y", "y"),  # sex: public, complete
+    *("y", "y"),  # job
+    *("randomise", "y", "y"),  # age
+    "drop",  # remark
+    "visits",
+    "J. Doe, data office",
+    "y",
+]
+
+
+def test_a_whole_interview(place, asked):
+    code, out, err = asked(*EVERYTHING)
+    assert code == 0, err
+    assert out == "Confirmed visits.toml: 3 columns to randomise, by J. Doe, data office.\n"
+    assert "This will be published:" in err
+    assert "  job: 2 values: farmer, nurse" in err
+    assert "  age: 4 values: 0-29, 30-59, 60-89, 90+" in err
+    assert "Not published but for their names: patient, remark, case." in err
+    assert "Dropped, as the file says: case." in err
+    today = dt.date.today().isoformat()
+    assert text(place) == (
+        f'[confirmed]\nby = "J. Doe, data office"\non = {today}\nrows_are = "visits"\n\n'
+        + COLUMNS.replace("drafted = true\n", "")
+        .replace(
+            'type = "integer"\nrole = "undecided"\n', 'type = "integer"\nrole = "id"\nrepeats = "one at random"\n', 1
+        )
+        .replace('open = "high"\nrole = "undecided"\n', 'open = "high"\n')
+        .replace('[attributes.remark]\nrole = "undecided"', '[attributes.remark]\nrole = "drop"')
+    )
+    schema = pk.read_schema("visits.toml")
+    assert (schema.drafted, schema.undecided) == (False, ())
+    assert (schema.confirmed_by, schema.confirmed_on, schema.rows_are) == ("J. Doe, data office", today, "visits")
+    assert schema.repeating.name == "patient"
+    assert pk.plan(schema, records=100, k=2).to_json()["confirmed"]["rows_are"] == "visits"
+
+
+def test_the_same_in_a_script(place):
+    place.write("visits.toml", COLUMNS)
+    code, out, err = place.run("confirm", "visits.toml", *FLAGS, *ROLES, "--on", "2026-05-02", "--json")
+    assert code == 0, err
+    assert json.loads(out) == {
+        "file": "visits.toml",
+        "confirmed": {"by": "J. Doe", "on": "2026-05-02", "rows_are": "visits"},
+        "columns": {
+            "patient": "id",
+            "sex": "randomise",
+            "job": "randomise",
+            "age": "randomise",
+            "remark": "drop",
+            "case": "drop",
+        },
+        "one_at_random": "patient",
+        "comments_kept": True,
+    }
+    for comment in ("# as on the card", "# as on the form", "# with land", "# free text"):
+        assert comment in text(place)
+    assert tomllib.loads(text(place))["confirmed"]["on"] == dt.date(2026, 5, 2)
+
+
+@pytest.mark.parametrize("stop", range(len(EVERYTHING)))
+def test_whoever_stops_before_the_end_has_changed_nothing(place, asked, stop):
+    before = text(place)
+    code, out, err = asked(*EVERYTHING[:stop])  # then the input ends
+    assert (code, out, text(place)) == (130, "", before)
+    assert "nothing was confirmed, and visits.toml is unchanged." in err
+    assert place.names() == ["people.csv", "people.toml", "plan.json", "visits.toml"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "sentence"),
+    [
+        ([*EVERYTHING[:-1], "n"], "You did not agree"),
+        (["drop", "n", "n"], "The values of 'sex' are not public"),
+        (["drop", "y", "n"], "The values of 'sex' are not complete"),
+        (["id", "n", "n"], "'patient' is the id and does not identify persons"),
+        (["pass", "n", "n"], "'patient' is neither"),
+        (["drop", *["y"] * 4, "drop", "drop", "visits", "n"], "Persons may have several rows"),
+    ],
+)
+def test_a_no_leaves_the_file_as_it_is(place, asked, answers, sentence):
+    before = text(place)
+    code, out, err = asked(*answers)
+    assert (code, out, text(place)) == (2, "", before)
+    (last,) = [line for line in err.splitlines() if "error:" in line]
+    assert sentence in last
+    assert last.endswith("Nothing was confirmed, and visits.toml is unchanged.")
+
+
+def test_what_is_not_public_can_be_dropped(place, asked):
+    code, _, err = asked("id", "n", "y", "n", "y", "y", "y", "drop", "pass", "n", "y", "persons", "y", "J. Doe", "y")
+    assert code == 0, err
+    schema = pk.read_schema("visits.toml")
+    assert [attribute.name for attribute in schema.randomised] == ["job"]
+    assert {attribute.role for attribute in schema.attributes} == {"randomise", "drop"}
+    assert schema.repeating is None
+
+
+def test_what_was_typed_is_not_asked(place, asked):
+    typed = [
+        "--by",
+        "J. Doe",
+        "--rows-are",
+        "persons",
+        "--role",
+        "remark=drop",
+        "--role",
+        "age=drop",
+        "--role",
+        "patient=id",
+    ]
+    code, _, err = asked("y", "y", "y", "y", "y", arguments=typed)
+    assert code == 0, err
+    assert pk.read_schema("visits.toml").rows_are == "persons"
+
+
+def test_a_column_with_a_value_for_all_others_is_complete(place, asked):
+    place.write("visits.toml", '[attributes.job]\nvalues = ["farmer", "nurse"]\nother = "other"\nmissing = "value"\n')
+    code, _, err = asked("y", "persons", "y", "J. Doe", "y")
+    assert code == 0, err
+    assert "4 values: farmer, nurse, other, (missing)" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "this is no terminal"),
+        (["--by", "J. Doe", "--rows-are", "visits", *ROLES], "this is no terminal"),
+        (["--yes"], "--by and --rows-are"),
+        (["--yes", "--by", "J. Doe"], "--by and --rows-are"),
+        (FLAGS, "Nobody has given a role to patient, age, remark; say --role"),
+        ([*FLAGS, *ROLES[2:]], "Nobody has given a role to remark;"),
+        ([*FLAGS, *ROLES, "--role", "remark"], "Write --role NAME=ROLE"),
+        ([*FLAGS, *ROLES, "--role", "remark=undecided"], "Write --role NAME=ROLE"),
+        ([*FLAGS, *ROLES, "--role", "remarks=drop"], "no attribute 'remarks'"),
+        ([*FLAGS, *ROLES, "--role", "remark=randomise"], "attribute 'remark': declare its values"),
+        ([*FLAGS, *ROLES, "--by", "two\nlines"], "must be a text on one line"),
+        ([*FLAGS, *ROLES, "--by", ""], "must be a text on one line"),
+        (
+            [*FLAGS, *ROLES, "--role", "sex=drop", "--role", "job=drop", "--role", "age=drop"],
+            "no attribute to randomise",
+        ),
+    ],
+)
+def test_refusals_are_one_sentence_and_change_nothing(place, arguments, sentence):
+    place.write("visits.toml", COLUMNS)
+    code, out, err = place.run("confirm", "visits.toml", *arguments)
+    assert (code, out, text(place)) == (2, "", COLUMNS)
+    assert sentence in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("absent.toml", None, "Cannot read the schema absent.toml"),
+        ("visits.toml", b"\xff", "not UTF-8"),
+        ("visits.toml", b"a = ", "not valid TOML"),
+        ("visits.toml", b"", "declares no attributes"),
+        ("people.csv", None, "is a table, not a schema"),
+        ("plan.json", None, "is not a schema"),
+    ],
+)
+def test_other_files(place, name, content, sentence):
+    if content is not None:
+        (place.folder / name).write_bytes(content)
+    code, _, err = place.run("confirm", name, *FLAGS)
+    assert code == 2
+    assert sentence in err
+
+
+def test_a_confirmation_takes_the_place_of_an_older_one(place):
+    old = '# ours\ndomains = "drafted"\nrow_is = "one visit"\n\n[attributes.sex]\nvalues = ["F", "M"]\n'
+    place.write("visits.toml", old)
+    assert place.run("confirm", "visits.toml", *FLAGS, "--on", "May")[0] == 0
+    first = text(place)
+    assert first == (
+        '# ours\n\n[confirmed]\nby = "J. Doe"\non = "May"\nrows_are = "visits"\n\n[attributes.sex]\nvalues = ["F", "M"]\n'
+    )
+    place.write("visits.toml", first + "drafted = true\n")  # somebody drafted it again
+    with pytest.raises(pk.SchemaError, match="still is drafted"):
+        pk.read_schema("visits.toml")
+    assert place.run("confirm", "visits.toml", *FLAGS, "--on", "May")[0] == 0
+    assert text(place) == first
+
+
+def test_the_rows_of_before_are_proposed(place, asked):
+    place.write("visits.toml", 'row_is = "one visit"\n[attributes.sex]\nvalues = ["F", "M"]\n')
+    code, _, err = asked("y", "y", "", "y", "J. Doe", "y")
+    assert code == 0, err
+    assert pk.read_schema("visits.toml").rows_are == "one visit"
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        'attributes.sex.values = ["F", "M"]\nattributes.sex.drafted = true\n',
+        '[attributes]\nsex = { values = ["F", "M"], drafted = true }\n',
+        '[attributes.sex]\nvalues = ["F", """\ndrafted = true\n"""]\ndrafted = true\n',
+    ],
+)
+def test_a_layout_that_cannot_be_followed_is_written_anew(place, layout):
+    place.write("visits.toml", "# ours\n" + layout)
+    before = pk.read_schema("visits.toml")
+    code, _, err = place.run("confirm", "visits.toml", *FLAGS)
+    assert code == 0
+    assert "note: visits.toml was written anew: its comments are gone." in err
+    after = pk.read_schema("visits.toml")
+    assert (after.attributes, after.drafted) == (before.attributes, False)
+
+
+def test_line_ends_mode_and_links_stay(place):
+    (place.folder / "real.toml").write_bytes(COLUMNS.replace("\n", "\r\n").encode("utf-8-sig"))
+    (place.folder / "real.toml").chmod(0o640)
+    (place.folder / "visits.toml").symlink_to("real.toml")
+    assert place.run("confirm", "visits.toml", *FLAGS, *ROLES)[0] == 0
+    content = (place.folder / "real.toml").read_bytes()
+    assert content.count(b"\n") == content.count(b"\r\n")
+    assert (place.folder / "visits.toml").is_symlink()
+    assert (place.folder / "real.toml").stat().st_mode & 0o777 == 0o640
+    assert pk.read_schema("visits.toml").confirmed_by == "J. Doe"
+
+
+def test_a_file_that_changed_during_the_questions_is_left_alone(place, asked, monkeypatch):
+    changed = COLUMNS + "# meanwhile\n"
+    agree = __import__("click").confirm
+
+    def confirm(question, **options):
+        if "Write this" in question:
+            place.write("visits.toml", changed)
+        return agree(question, **options)
+
+    monkeypatch.setattr("click.confirm", confirm)
+    code, _, err = asked(*EVERYTHING)
+    assert (code, text(place)) == (2, changed)
+    assert "has changed meanwhile" in err
+    assert place.names() == ["people.csv", "people.toml", "plan.json", "visits.toml"]
+
+
+def test_on_a_real_terminal(place):
+    """As a process of its own: the questions are seen, and Ctrl-C changes nothing."""
+    place.write("visits.toml", '[attributes.sex]\nvalues = ["F", "M"]\n')
+    for answers, expected in ((b"y\ny\npersons\n\x03", 130), (b"y\ny\npersons\ny\nJ. Doe\ny\n", 0)):
+        terminal, end = os.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pkanon", "confirm", "visits.toml"],
+            cwd=place.folder, stdin=end, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+            preexec_fn=lambda end=end: __import__("fcntl").ioctl(end, __import__("termios").TIOCSCTTY, 0),
+        )  # fmt: skip
+        os.close(end)
+        seen = b""
+        while b"Would you list" not in seen:
+            seen += process.stderr.read(1)
+        os.write(terminal, answers)
+        _, err = process.communicate()
+        os.close(terminal)
+        assert process.returncode == expected, err
+        assert ("confirmed" in text(place)) == (expected == 0)
+
+
+def test_from_file_to_an_honest_release(place):
+    """Repeated ids and a remark: neither can be published or certified by accident."""
+    rows = [f"{i % 150},{'FM'[i % 2]},{('farmer', 'nurse')[i % 2]},{i % 90},met Mrs Smith,{i}" for i in range(300)]
+    place.write("visits.csv", "\n".join(["patient,sex,job,age,remark,case", *rows]) + "\n")
+    place.write("visits.toml", COLUMNS)
+    release = ["release", "visits.csv", "--schema", "visits.toml", "--k", "3", "-o", "out"]
+    assert place.run(*release)[0] == 2
+    assert place.run(*release, "--drafted-not-protected")[0] == 2
+    assert place.run("confirm", "visits.toml", *FLAGS, *ROLES)[0] == 0
+    code, out, err = place.run(*release)
+    assert code == 0, err
+    assert out.startswith("Released 150 rows to out.")
+    assert place.run("verify", "out")[0] == 0
+    for file in (place.folder / "out").iterdir():
+        assert b"Smith" not in file.read_bytes()
+    code, _, err = place.run("attack", "visits.csv", "out")
+    assert code == 2
+    assert "several rows of some persons" in err
+    code, _, err = place.run("crosstab", "out", "sex")
+    assert code == 0
+    assert "one row of each person, drawn at random" in err
