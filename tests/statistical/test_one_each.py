@@ -8,7 +8,14 @@ import pytest
 from scipy.stats import binom, chi2
 
 from pkanon._sample import Keystream, Seeded, draw_one_each
-from pkanon._sample.keystream import COUNT_STREAM, ORDER_STREAM, REPEATS_STREAM, block_stream, dummy_stream
+from pkanon._sample.keystream import (
+    COUNT_STREAM,
+    ORDER_STREAM,
+    REPEATS_STREAM,
+    ROUNDING_STREAM,
+    block_stream,
+    dummy_stream,
+)
 
 ALPHA = 1e-9
 PERSONS, VISITS = 4_000, 5
@@ -108,4 +115,4 @@ def test_the_stream_is_no_other_draws_stream():
     ]
     assert not any(stream in ours for stream in others)
     assert block_stream(2**32 - 1, 2**16 - 1, 2**8 - 1) < ours[0]
-    assert ours[-1] < COUNT_STREAM
+    assert ours[-1] < ROUNDING_STREAM < COUNT_STREAM
