@@ -57,6 +57,7 @@ NEIGHBOURS = {
     "_cli": {
         "",
         "_files",
+        "_schema",
         "_plan",
         "_design",
         "_estimate",

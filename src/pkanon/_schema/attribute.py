@@ -623,7 +623,7 @@ class Attribute:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], *, drafted: bool = False) -> Attribute:
-        """The attribute in ``data``, the inverse of :meth:`to_json`, with or without the mark; unknown keys are refused."""
+        """The attribute in ``data``, the inverse of :meth:`to_json`, marked or not (``drafted``); unknown keys are refused."""
         return marked(cls._from_json(data), drafted=drafted)
 
     @classmethod
