@@ -276,6 +276,20 @@ def test_a_layout_that_cannot_be_followed_is_written_anew(place, layout):
     assert (after.attributes, after.drafted) == (before.attributes, False)
 
 
+def test_tables_inside_tables_are_followed(place):
+    ages = pk.Attribute.binned("age", edges=[0, 18, 65], open="high")
+    schema = pk.Schema([ages, pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("zip", 0, 9)], drafted=True)
+    written = "# ours\n" + schema.to_toml().replace("[attributes.sex]", "# as on the form\n[attributes.sex]")
+    for roles, kept in (((), ["age", "sex", "zip"]), (("--role", "age=drop"), ["sex", "zip"])):
+        place.write("visits.toml", written)
+        code, _, err = place.run("confirm", "visits.toml", *FLAGS, *roles)
+        assert (code, err) == (0, "")
+        assert "# as on the form" in text(place)
+        found = pk.read_schema("visits.toml")
+        assert [attribute.name for attribute in found.randomised] == kept
+        assert (found.names, found.drafted) == (schema.names, False)
+
+
 def test_line_ends_mode_and_links_stay(place):
     (place.folder / "real.toml").write_bytes(COLUMNS.replace("\n", "\r\n").encode("utf-8-sig"))
     (place.folder / "real.toml").chmod(0o640)

@@ -140,9 +140,9 @@ def _kept(lines: list[str], edits: Edits) -> Iterator[str]:
     for line in lines:
         if (header := _header(line)) is not None:
             table = header
-            if table != ("confirmed",):
+            if table != ("confirmed",) and not (len(table) > 2 and edits.anew(table)):
                 yield line
-            if len(table) == 2 and table[0] == "attributes" and table[1] in edits.tables:
+            if len(table) == 2 and edits.anew(table):
                 yield from tomli_w.dumps(edits.tables[table[1]]).rstrip("\n").split("\n")
         elif line.lstrip().startswith("#") or not edits.replace(line, table):
             yield line
@@ -171,6 +171,10 @@ class Edits:
     tables: Mapping[str, Mapping[str, Any]]
     freed: Collection[str]
 
+    def anew(self, table: tuple[str, ...]) -> bool:
+        """Whether ``table`` is that of an attribute that is written anew, or inside it."""
+        return len(table) > 1 and table[0] == "attributes" and table[1] in self.tables
+
     def replace(self, line: str, table: tuple[str, ...]) -> bool:
         """Whether a line of ``table``, no comment and no header, is left out of the confirmed file."""
         key = line.split("=")[0].strip()
@@ -178,9 +182,11 @@ class Edits:
             return key in _OLD
         if table[0] == "confirmed":
             return True
-        if table[0] != "attributes" or len(table) < 2 or not key:
+        if self.anew(table):
+            return bool(key)
+        if table[0] != "attributes" or len(table) != 2:
             return False
-        return table[1] in self.tables or key == "drafted" or (key == "role" and table[1] in self.freed)
+        return key == "drafted" or (key == "role" and table[1] in self.freed)
 
 
 def _says(text: str, data: Mapping[str, Any]) -> bool:
