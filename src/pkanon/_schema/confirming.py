@@ -108,7 +108,7 @@ def _decided(table: Mapping[str, Any], role: str | None, drawn: bool) -> dict[st
     if role == "randomise":
         table = {key: value for key, value in table.items() if key != "role"}
     elif role is not None and role != table.get("role"):
-        kept = ("type", "missing_values") if role in ("id", "pass") else ()
+        kept = ("type", "missing_values", "date_format", "decimal", "thousands") if role in ("id", "pass") else ()
         table = {key: table[key] for key in kept if key in table} | {"role": role}
     decided = {key: value for key, value in table.items() if key != "drafted"}
     return decided | ({"repeats": ONE_AT_RANDOM} if drawn else {})
