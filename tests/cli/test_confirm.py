@@ -318,20 +318,28 @@ def test_a_file_that_changed_during_the_questions_is_left_alone(place, asked, mo
     assert place.names() == ["people.csv", "people.toml", "plan.json", "visits.toml"]
 
 
+OWN_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C reaches it
+os.execv(sys.executable, [sys.executable, "-m", "pkanon", "confirm", "visits.toml"])
+"""
+
+
 def test_on_a_real_terminal(place):
     """As a process of its own: the questions are seen, and Ctrl-C changes nothing."""
     place.write("visits.toml", '[attributes.sex]\nvalues = ["F", "M"]\n')
     for answers, expected in ((b"y\ny\npersons\n\x03", 130), (b"y\ny\npersons\ny\nJ. Doe\ny\n", 0)):
         terminal, end = os.openpty()
         process = subprocess.Popen(
-            [sys.executable, "-m", "pkanon", "confirm", "visits.toml"],
+            [sys.executable, "-c", OWN_TERMINAL],
             cwd=place.folder, stdin=end, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-            preexec_fn=lambda end=end: __import__("fcntl").ioctl(end, __import__("termios").TIOCSCTTY, 0),
         )  # fmt: skip
         os.close(end)
         seen = b""
         while b"Would you list" not in seen:
-            seen += process.stderr.read(1)
+            letter = process.stderr.read(1)
+            assert letter, seen
+            seen += letter
         os.write(terminal, answers)
         _, err = process.communicate()
         os.close(terminal)
