@@ -269,7 +269,7 @@ def errors(kinds: dict[str, type]) -> str:
             f"`pk.{name}`",
             f"`{kinds[name].__base__.__name__}`",
             cell(kinds[name].__doc__ or ""),
-            str(kinds[name].exit_code),
+            str(getattr(kinds[name], "exit_code", "none: a warning")),
         )
         for name in order
     ]
