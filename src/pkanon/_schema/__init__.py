@@ -7,7 +7,7 @@ notation.py   how a text file writes dates and numbers
 hierarchy.py  raw values and their coarser labels, level by level;  codes/  ready code lists
 unit.py       what is randomised as one thing; the numbering of a bundle's combinations
 schema.py     attributes in order, bundles, the digest
-toml.py       schema.toml in and out
+toml.py       schema.toml in and out;  layout.py  how it is set
 confirming.py a confirmation written into a schema.toml
 """
 

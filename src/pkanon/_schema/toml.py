@@ -54,6 +54,7 @@ from .attribute import WITH_VALUES, Attribute, marked, undecided
 from .codes import code_list
 from .domain import Bins, Listed, Points, Range, equal_width, value_to_text
 from .hierarchy import named_hierarchy
+from .layout import laid_out
 from .schema import Bundle, Schema
 
 _TOP = ("others", "confirmed", "attributes", "bundles", "domains", "confirmed_by", "row_is")
@@ -243,8 +244,6 @@ def dump(schema: Schema, folder: str | Path | None = None) -> str:
     Files of hierarchies are named as seen from ``folder``, or as they were named before. A hierarchy that came from no file
     and is no code list is written as values and merges.
     """
-    import tomli_w
-
     said = {"by": schema.confirmed_by, "on": as_date(schema.confirmed_on), "rows_are": schema.rows_are}
     data: dict[str, Any] = {} if schema.others == "refuse" else {"others": schema.others}
     if confirmed := {key: value for key, value in said.items() if value is not None}:
@@ -256,7 +255,7 @@ def dump(schema: Schema, folder: str | Path | None = None) -> str:
             | ({"forbid": [{n: list(v) for n, v in rule} for rule in bundle.forbid]} if bundle.forbid else {})
             for bundle in schema.bundles
         ]
-    return tomli_w.dumps(data)
+    return laid_out(data)
 
 
 def _table(attribute: Attribute, folder: str | Path | None) -> dict[str, Any]:
