@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from ._estimate import Quantile as Quantile
     from ._estimate import Quantity as Quantity
     from ._frames import Draft as Draft
+    from ._frames import DraftedColumn as DraftedColumn
     from ._frames import TableFile as TableFile
     from ._frames import TextFormat as TextFormat
     from ._frames import draft_schema as draft_schema
@@ -130,6 +131,7 @@ _HOMES = {
     "DataError": "_errors",
     "Description": "_results",
     "Draft": "_frames",
+    "DraftedColumn": "_frames",
     "EnvironmentFailure": "_errors",
     "Estimate": "_results",
     "Hierarchy": "_schema",

@@ -9,7 +9,7 @@ write a format of files only for a file of that format.
 """
 
 from .border import guarded
-from .draft import Draft, draft_schema
+from .draft import Draft, DraftedColumn, draft_schema
 from .read import (
     NO_ROWS,
     CodedTable,
@@ -40,6 +40,7 @@ __all__ = [
     "NO_ROWS",
     "CodedTable",
     "Draft",
+    "DraftedColumn",
     "Encoded",
     "Kind",
     "TableFile",

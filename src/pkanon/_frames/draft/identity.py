@@ -1,55 +1,98 @@
-"""Does a column look as if it named persons? By its name, or by how its values are written.
+"""Does a column look as if it numbered persons, or cases? By its name, or by how its values are written.
 
 Only a person can say what a number stands for: a case, a visit and a form have numbers too, and
 3,000 admissions of 1,000 patients have 3,000 different ones. So nothing here gives a column a role.
-What is found becomes a warning: a column without repetitions may be the id that shows one row per
-person, and one with repetitions may show that rows are not persons.
+What is found becomes a warning, and the column stays undecided: one without repetitions may be the id that
+shows one row per person, and one with repetitions may show that rows are not persons.
 """
 
 from __future__ import annotations
 
-import re
-
 import polars as pl
 
+from .finding import Finding
 from .infer import Column
-
-_IDS = frozenset(("id", "pid", "uid", "uuid", "guid", "ssn", "mrn", "bsn", "nhs"))
-_PERSONS = frozenset(
-    (
-        *("person", "patient", "client", "customer", "citizen", "subject", "participant", "respondent", "proband"),
-        *("member", "employee", "student", "pupil", "user", "insured", "taxpayer", "inhabitant", "resident"),
-    )
-)
-_NUMBERS = frozenset(("nr", "no", "num", "number", "nummer", "code", "key", "ref"))
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+from .words import CASES, IDS, NUMBERS, PERSONS, PLACES, words_in
 
 _FEW = 50
 """A column with more different values than this is no classification that everybody shares."""
 _MEAN_REPEATS = 20
 """Persons have a few rows each; values that come more often than this on average are no persons."""
 _DIGITS = 5
-"""Whole numbers of at least so many digits, all of one length, look like assigned numbers."""
+"""Whole numbers of at least so many digits, all of one length, look like assigned numbers; texts need one digit less."""
+_NEARLY_ALL = 0.98
+"""A column with this share of different values looks like an id with a few repetitions."""
+
+REPEATS = "repeats: rows may not be persons"
+MAY_REPEAT = "repeats: persons, or a code?"
 
 
-def may_be_persons(column: Column) -> bool:
-    """Whether a column with repetitions looks as if its values named persons: "id", "patient", "Customer No"."""
+def identity(column: Column) -> Finding | None:
+    """What somebody must look into if a column may number persons, or cases, visits, forms."""
+    if column.type not in ("text", "integer"):
+        return None
+    words = words_in(column.name)
+    if _never_twice(column):
+        if words & CASES and not words & PERSONS:
+            return Finding(
+                "looks like a case number",
+                "holds no value twice and looks like the number of a case: a case is no person, who may have several; drop it.",
+            )
+        return Finding(
+            "different in every row",
+            'holds no value twice; if it identifies persons (not cases, visits or forms), make it role = "id".',
+        )
+    if _named_as_persons(column, words):
+        return Finding(
+            REPEATS,
+            "repeats and looks like the number or name of a person: rows may not be persons. A person with g rows has g "
+            'times epsilon, and no k. Make it role = "id" with repeats = "one at random" to keep one row per person.',
+        )
+    if not words & PLACES and _written_as_numbers(column):
+        return Finding(
+            MAY_REPEAT,
+            "repeats, and its values are written alike, as numbers of persons are: rows may not be persons. If it identifies "
+            'them, make it role = "id" with repeats = "one at random"; if it is a code or a measure, declare its values or bins.',
+        )
+    if _hardly_twice(column):
+        return Finding(
+            "almost unique",
+            "differs in almost every row: it may be the number or name of a person with several rows (make it "
+            'role = "id" with repeats = "one at random"), or a measure (declare bins).',
+        )
+    return None
+
+
+def _never_twice(column: Column) -> bool:
     size = len(column.values)
-    if column.type not in ("text", "integer") or size < 3:
+    mostly = size > _FEW or 2 * size > column.rows  # a few answers that differ are no numbers of persons
+    return size == column.rows - column.missing > 1 and mostly
+
+
+def _hardly_twice(column: Column) -> bool:
+    size, present = len(column.values), column.rows - column.missing
+    return _FEW < size < present and size >= _NEARLY_ALL * present
+
+
+def _named_as_persons(column: Column, words: frozenset[str]) -> bool:
+    """Whether the name of a column with repetitions says that it numbers persons: "id", "patient", "Customer No"."""
+    size, present = len(column.values), column.rows - column.missing
+    if size < 3:
         return False
-    words = {word.casefold() for word in _WORD.findall(column.name)}
-    if words & _IDS:
-        return True
-    if words & _PERSONS and words <= _PERSONS | _NUMBERS:
-        return size > _FEW or _MEAN_REPEATS * size >= column.rows
-    return size > _FEW and _MEAN_REPEATS * size >= 2 * column.rows and _written_alike(column)
+    seldom = _MEAN_REPEATS * size >= present
+    if words & IDS:
+        return words <= IDS | PERSONS | NUMBERS or seldom
+    return bool(words & PERSONS) and words <= PERSONS | NUMBERS and (size > _FEW or seldom)
 
 
-def _written_alike(column: Column) -> bool:
-    """Whether values are all as long as each other and have digits, as numbers that somebody assigned."""
+def _written_as_numbers(column: Column) -> bool:
+    """Whether values come a few times each, are all as long as each other and have digits, as if somebody had assigned them."""
+    size, present = len(column.values), column.rows - column.missing
+    if size <= _FEW or _MEAN_REPEATS * size < 2 * present:
+        return False
     texts = column.values.cast(pl.String)
     if texts.str.len_chars().n_unique() != 1:
         return False
     if column.type == "integer":
         return bool(texts.str.contains(f"^[0-9]{{{_DIGITS},}}$").all())
-    return bool(texts.str.contains("[0-9]").all())
+    return bool((texts.str.count_matches("[0-9]") >= _DIGITS - 1).all())

@@ -15,7 +15,7 @@ coded.py      columns as numbers without a schema
 weights.py    a passed column as survey weights
 """
 
-from .check import are_names, check_header
+from .check import absent_columns, are_names, check_header
 from .coded import CodedTable, coded_tables
 from .convert import conversion
 from .encode import NO_ROWS, Encoded, count_people, encode, encode_released
@@ -25,7 +25,8 @@ from .numbering import as_number
 from .opening import open_source
 from .place import TableFile
 from .source import Kind, Source
-from .textopen import PLAIN, TextFormat
+from .structure import is_utf8
+from .textopen import PLAIN, TextFormat, is_text_file
 from .weights import column_as_weights
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Source",
     "TableFile",
     "TextFormat",
+    "absent_columns",
     "all_labelled",
     "are_names",
     "as_number",
@@ -50,6 +52,8 @@ __all__ = [
     "encode",
     "encode_released",
     "group_sizes",
+    "is_text_file",
+    "is_utf8",
     "labelled_texts",
     "open_source",
 ]

@@ -60,6 +60,11 @@ def plain_suffix(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
+def is_text_file(path: Path) -> bool:
+    """Whether there is such a file, and its name says that it is a delimited text."""
+    return plain_suffix(path) in TEXT_SUFFIXES and path.is_file()
+
+
 def separator_of(path: Path, text: TextFormat) -> str:
     """The character between fields."""
     mark = text.delimiter

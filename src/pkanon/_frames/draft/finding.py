@@ -1,0 +1,22 @@
+"""What a draft found about a column that a person must look into. It never holds a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A few words for a table, and a sentence without its subject, which is the column."""
+
+    short: str
+    sentence: str
+
+    def about(self, name: str) -> str:
+        """The sentence about the column ``name``."""
+        return f"Column {quoted(name)} {self.sentence}"
+
+
+def quoted(name: str) -> str:
+    """A name in quotes, on one line whatever it holds."""
+    return f"'{name}'" if name.isprintable() else ascii(name)
