@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from ._blocks import TransitionMatrix as TransitionMatrix
     from ._demo import demo_schema as demo_schema
     from ._demo import demo_table as demo_table
+    from ._design import Advice as Advice
+    from ._design import OpenStep as OpenStep
+    from ._design import Step as Step
+    from ._design import advise as advise
     from ._design import plan as plan
     from ._design import plan_for_error as plan_for_error
     from ._design import records_needed as records_needed
@@ -110,6 +114,7 @@ __version__ = "0.1.0"
 # One explicit list: the public name and where it lives.
 _HOMES = {
     "Account": "_audit",
+    "Advice": "_design",
     "Agreement": "_blocks",
     "Anonymity": "_audit",
     "Answer": "_results",
@@ -140,6 +145,7 @@ _HOMES = {
     "Matrix": "_blocks",
     "Measure": "_estimate",
     "PkanonError": "_errors",
+    "OpenStep": "_design",
     "Plan": "_plan",
     "PlanError": "_errors",
     "Prediction": "_plan",
@@ -156,6 +162,7 @@ _HOMES = {
     "Schema": "_schema",
     "SchemaError": "_errors",
     "Seeded": "_sample",
+    "Step": "_design",
     "System": "_sample",
     "TargetError": "_errors",
     "TableFile": "_frames",
@@ -164,6 +171,7 @@ _HOMES = {
     "TransitionMatrix": "_blocks",
     "Unit": "_schema",
     "Verification": "_audit",
+    "advise": "_design",
     "anonymity": "_audit",
     "audit": "_audit",
     "anonymity_of": "_audit",

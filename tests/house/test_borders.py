@@ -18,7 +18,7 @@ NEIGHBOURS = {
     "_schema": {"_errors", "_files"},
     "_blocks": {"_errors", "_schema"},
     "_plan": {"_errors", "_files", "_schema", "_blocks"},
-    "_design": {"_errors", "_schema", "_blocks", "_plan", "_progress"},
+    "_design": {"_errors", "_files", "_schema", "_blocks", "_plan", "_progress"},
     "_sample": {"_schema", "_blocks", "_progress"},
     "_estimate": {"_errors", "_schema", "_blocks", "_progress"},
     "_frames": {"_errors", "_files", "_schema", "_progress"},

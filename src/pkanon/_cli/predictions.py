@@ -45,10 +45,14 @@ def all_designs(
     return designs
 
 
-def default_tables(plan: pk.Plan, workload: int | str | list[tuple[str, ...]] | None) -> list[tuple[str, ...]]:
+def default_tables(
+    plan: pk.Plan, workload: int | str | list[tuple[str, ...]] | dict[Any, float] | None
+) -> list[tuple[str, ...]]:
     """The tables of a workload that names some; else of the first one to four attributes, as the paper adds them."""
     if isinstance(workload, list):
         return workload
+    if isinstance(workload, dict):
+        return [table for table in workload if isinstance(table, tuple)]
     names = [attribute.name for attribute in plan.schema.randomised]
     counts = {*range(1, min(len(names), 4) + 1), *([len(names)] if workload == "full" else [])}
     return [tuple(names[:count]) for count in sorted(counts)]

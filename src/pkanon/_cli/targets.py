@@ -31,7 +31,7 @@ class Target(TypedDict):
 class Options(TypedDict, total=False):
     """The options of a design; those that were not typed have the defaults of :func:`pk.plan` and its siblings."""
 
-    workload: int | str | list[tuple[str, ...]]
+    workload: int | str | list[tuple[str, ...]] | dict[Any, float]
     weighting: str
     floor: int | str | None
     hide_count: str | None
@@ -93,7 +93,8 @@ def design_options(
         click.option(
             "--workload",
             metavar="W",
-            help=f"Tables that 'optimal' serves: up to W attributes, full, or 'a,b; c' [default: {workload}].",
+            help=f"Tables that 'optimal' serves: up to W attributes, full, or 'a,b; c', also with weights: '2; a,b=30' "
+            f"[default: {workload}].",
         ),
         click.option(
             "--design",
@@ -137,7 +138,7 @@ def _read(
         if is_number(workload):
             options["workload"] = int(workload)
         else:
-            options["workload"] = "full" if workload == "full" else read_tables(tuple(workload.split(";")))
+            options["workload"] = "full" if workload == "full" else _workload(workload)
     if weighting is not None:
         options["weighting"] = weighting
     if floor is not None:
@@ -145,3 +146,23 @@ def _read(
             raise pk.InputError(f"--floor {floor}: write a number of attributes, all or none.")
         options["floor"] = None if floor == "none" else floor if floor == "all" else int(floor)
     return options
+
+
+def _workload(text: str) -> list[tuple[str, ...]] | dict[Any, float]:
+    """Tables, also with weights behind an equals sign; a number among them stands for every table of up to so many attributes.
+
+    An attribute may hold an equals sign in its name: what follows one is a weight only if it is a number.
+    """
+    items = [item.strip() for item in text.split(";") if item.strip()]
+    weights: dict[Any, float] = {}
+    plain = True
+    for item in items:
+        names, equals, number = item.rpartition("=")
+        try:
+            weight = float(number) if equals else None
+        except ValueError:
+            weight = None
+        key: Any = int(item) if is_number(item) else read_tables((item if weight is None else names,))[0]
+        plain = plain and weight is None and not is_number(item)
+        weights[key] = weights.get(key, 0.0) + (1.0 if weight is None else weight)
+    return read_tables(tuple(items)) if plain else weights

@@ -19,8 +19,9 @@ from .._errors import TargetError, did_you_mean
 from .._plan import Tables
 from .._schema import Unit
 
-WorkloadLike: TypeAlias = int | str | Iterable[Sequence[str]] | Mapping[tuple[str, ...], float]
-"""A workload as people ask for it: a number of attributes; "full"; or the tables themselves, with optional weights."""
+WorkloadLike: TypeAlias = int | str | Iterable[Sequence[str]] | Mapping[Any, float]
+"""A workload as people ask for it: a number of attributes; "full"; or the tables themselves, with optional weights. Among
+tables with weights, a number of attributes stands for every table of up to that many: ``{2: 1, ("sex", "age"): 30}``."""
 
 MOST_TABLES = 100_000
 """Tables are weighed one by one, at about 30 microseconds each: 3 seconds for all."""
@@ -30,7 +31,7 @@ LARGEST_WEIGHT = 1e100
 
 @dataclass(frozen=True)
 class Workload:
-    """Every table of up to ``most`` attributes; or the ``listed`` tables with their weights; or else the full table."""
+    """Every table of up to ``most`` attributes, the ``listed`` tables with their weights, or both; else the full table."""
 
     most: int | None = None
     listed: Tables | None = None
@@ -51,22 +52,38 @@ class Workload:
             )
         pairs = workload.items() if isinstance(workload, Mapping) else ((table, 1.0) for table in workload)
         listed: dict[tuple[str, ...], float] = {}
+        most = None
         for table, weight in pairs:
+            if (size := whole_number(table)) is not None:
+                if size < 1 or most is not None or positive(weight, "The weight of a table") != 1:
+                    raise TargetError(
+                        "Beside tables, one number of attributes can be served, from 1 on, with weight 1."
+                    )
+                most = size
+                continue
             key = read_table(table, "workload")
             listed[key] = listed.get(key, 0.0) + positive(weight, "The weight of a table")
         if not listed:
+            if most is not None:
+                return cls(most)
             raise TargetError("The workload is empty; name at least one table.")
-        return cls(listed=listed)
+        return cls(most, listed)
 
     @property
     def asked(self) -> int | str | Tables:
         """The workload as a plan records it."""
+        if self.most and self.listed:
+            named = "; ".join(",".join(table) + (f"={w:g}" if w != 1 else "") for table, w in self.listed.items())
+            return f"{self.most}; {named}"
         return self.most or self.listed or "full"
 
     def weights(self, names: Sequence[str]) -> Tables:
         """Every table of attributes ``names`` with the weight it was given, its attributes in the order of ``names``."""
         if self.listed is not None:
-            return self._listed_weights(self.listed, names)
+            weights = dict(Workload(self.most).weights(names)) if self.most else {}
+            for table, weight in self._listed_weights(self.listed, names).items():
+                weights[table] = weights.get(table, 0.0) + weight
+            return weights
         if self.most is None:
             return {tuple(names): 1.0}
         most = min(self.most, len(names))
