@@ -9,10 +9,10 @@ optimal.py   one block with the least error, by a conic solver
 grouping.py  which units share a block;  assemble.py  all blocks, compared with the simple designs
 infeasible.py  why floors cannot be met;  lost.py  the tables that a design destroys
 backwards.py from an error to k or to the number of records;  search.py  the root search behind it
-advise/      which columns to drop and which values to merge, so that tables can be read
+advising/    which columns to drop and which values to merge, so that tables can be read
 """
 
-from .advise import Advice, OpenStep, Step, advise
+from .advising import Advice, OpenStep, Step, advise
 from .backwards import named_tables, plan_for_error, records_needed
 from .floor import FloorLike
 from .paper import rho_from_both, rho_from_epsilon, rho_from_k

@@ -136,5 +136,5 @@ def _floor(k: float) -> str:
 
 
 def _round_up(records: float) -> int:
-    step = 10 ** max(0, math.floor(math.log10(records)) - 1)
+    step = int(10 ** max(0, math.floor(math.log10(records)) - 1))
     return math.ceil(records / step) * step

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._errors import TargetError
-from ..._plan import Number, Plan
+from ..._plan import LEVELS, Number, Plan
 from ..._progress import Progress, quiet
 from ..._schema import Attribute, Listed, Schema
 from ..planning import plan
@@ -283,81 +283,91 @@ class _Adviser:
         while left:
             errors = search.errors(choice)
 
-            def gain(number: int) -> tuple[int, float, int]:
-                other = (*choice[:number], found.choice[number], *choice[number + 1 :])  # noqa: B023  # used at once
+            def gain(number: int) -> tuple[float, int, float, int]:
+                other = _with(choice, number, found.choice[number])  # noqa: B023  # used at once
                 guess = search.guess(choice, errors, other)  # noqa: B023
                 pairs = guess.pairs[np.triu_indices(len(other), 1)]
                 there = pairs[pairs > 0]
-                return (
-                    int((there < self.asked.limit).sum()),
-                    -float(np.log(there).mean()) if len(there) else 0.0,
-                    -number,
-                )
+                mean = float(np.log(there).mean()) if len(there) else 0.0
+                named = -search.missing(guess) if self.named else 0.0
+                return named, int((there < self._bar).sum()), -mean, -number
 
             number = max(left, key=gain)
             left.remove(number)
-            choice = (*choice[:number], found.choice[number], *choice[number + 1 :])
-            if left:
-                pairs = search.errors(choice).pairs[np.triu_indices(len(choice), 1)]
-                steps.append(self._step(found.choice, number, pairs[pairs > 0]))
-            else:
-                real = [table.l1 for table in found.plan.readable().tables if len(table.attributes) == 2]
-                steps.append(self._step(found.choice, number, np.array(real)))
+            choice = _with(choice, number, found.choice[number])
+            seen = search.errors(choice)
+            pairs = seen.pairs[np.triu_indices(len(choice), 1)]
+            pairs, worst = pairs[pairs > 0], float((seen.named if self.named else seen.pairs).max())
+            if not left:
+                pairs = np.array([table.l1 for table in found.plan.readable().tables if len(table.attributes) == 2])
+                worst = self.missed(found.plan) * self.asked.limit
+            steps.append(self._step(found.choice, number, pairs, worst))
         return steps
 
-    def _step(self, choice: Choice, number: int, pairs: Any) -> Step:
+    @property
+    def _bar(self) -> float:
+        """The error below which a pair counts as gained."""
+        return LEVELS["fair"] if self.named else self.asked.limit
+
+    def _step(self, choice: Choice, number: int, pairs: Any, worst: float) -> Step:
         ladder = self.space.ladders[number]
         given = ladder.versions[0]
         kept = choice[number] < len(ladder.versions)
         now = ladder.versions[choice[number]] if kept else None
-        remark = ""
-        if kept and may_be_codes(given):
-            remark = f"If the numbers of {given.name} are codes without an order, ask again with --codes {given.name}."
         return Step(
             action="merge" if kept else "drop",
             attribute=given.name,
             before=given.size,
             after=0 if now is None else now.size,
             labels=() if now is None else tuple("(missing)" if label is None else str(label) for label in now.labels()),
-            reached=int((pairs < self.asked.limit).sum()),
+            reached=int((pairs < self._bar).sum()),
             pairs=len(pairs),
             l1=float(pairs.mean()) if len(pairs) else 0.0,
-            remark=remark,
+            worst=worst,
+            codes=kept and may_be_codes(given),
         )
 
     def _open_steps(self, found: _Found) -> list[OpenStep]:
-        """Columns that were dropped for want of an order, and how many values they could have beside the advised ones."""
-        ladders, start, dropped = [], [], []
+        """Columns that were dropped for want of an order, and how many values each could have beside the advised ones."""
+        steps = []
         for number, (ladder, place) in enumerate(zip(self.space.ladders, found.choice)):
             given = ladder.versions[0]
-            if place < len(ladder.versions):
-                ladders.append(replace(ladder, versions=(ladder.versions[place],), droppable=False))
-                start.append(0)
-            elif isinstance(given.domain, Listed) and (not is_ordered(given) or given.name in self.asked.codes):
-                sizes = [size for size in AFFORDABLE if size < given.size]
-                stand_ins = tuple(Attribute.ranged(given.name, 1, size) for size in sizes)
-                ladders.append(Ladder(stand_ins, True, ladder.named))
-                start.append(len(stand_ins))
-                dropped.append(number)
+            ordered = is_ordered(given) and given.name not in self.asked.codes
+            if place == len(ladder.versions) and isinstance(given.domain, Listed) and not ordered:
+                most = self._affordable(found, number)
+                steps += [OpenStep(given.name, given.size, most)] if most else []
+        return steps
+
+    def _affordable(self, found: _Found, number: int) -> int:
+        """The most values with which a dropped column could stay; the advised columns stay, and may become coarser."""
+        given = self.space.ladders[number].versions[0]
+        sizes = [size for size in AFFORDABLE if size < given.size]
+        low, high = 0, len(sizes)  # sizes[high:] are affordable
+        while low < high:
+            middle = (low + high) // 2
+            if self._stays(found, number, sizes[middle], planned=False):
+                high = middle
             else:
-                ladders.append(replace(ladder, versions=(given,), droppable=True))
+                low = middle + 1
+        return next((size for size in sizes[high : high + 3] if self._stays(found, number, size, planned=True)), 0)
+
+    def _stays(self, found: _Found, number: int, size: int, *, planned: bool) -> bool:
+        ladders, start = [], []
+        for other, (ladder, place) in enumerate(zip(self.space.ladders, found.choice)):
+            if other == number:
+                stand_in = Attribute.ranged(ladder.name, 1, size)
+                ladders.append(Ladder((ladder.versions[0], stand_in), False, False))
                 start.append(1)
-        if not dropped:
-            return []
+            else:
+                ladders.append(replace(ladder, droppable=place == len(ladder.versions)))
+                start.append(place)
         space = Space(self.space.schema, tuple(ladders))
         search = self.search(found.search.weight, space)
-        barred = [number for number in range(len(ladders)) if number not in dropped]
-        for share in (1.0, 0.95, 0.85):
-            search.limit = self.asked.limit * share
-            choice = search.up(tuple(start), barred=barred)
-            if choice == tuple(start):
-                return []
-            if self.missed(self.plan(choice, search.weight, space)) < 1:
-                return [
-                    OpenStep(
-                        ladders[number].name, self.space.ladders[number].versions[0].size, space.size(choice, number)
-                    )
-                    for number in dropped
-                    if choice[number] < len(ladders[number].versions)
-                ]
-        return []
+        reached = search.down(tuple(start))
+        if reached is None or not planned:
+            return reached is not None
+        return self.missed(self.plan(reached, search.weight, space)) < 1
+
+
+def _with(choice: Choice, number: int, place: int) -> Choice:
+    return (*choice[:number], place, *choice[number + 1 :])

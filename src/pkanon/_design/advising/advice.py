@@ -11,6 +11,7 @@ from ..._files import write_new
 from ..._plan import Plan, Readability, notebook
 from ..._schema import Schema
 
+OPEN = "Take one of these steps yourself, as a program cannot know which values belong together, and ask again:"
 MOST_LABELS = 6
 """Values that a step names; the file has all of them."""
 
@@ -30,11 +31,13 @@ class Step:
     labels
         The values after the change.
     reached, pairs
-        How many tables of two attributes reach the level, of how many.
+        How many tables of two attributes reach the level (with named tables: are fair or better), of how many.
     l1
-        The mean error of the tables of two attributes. Between the first and the last step it is a forecast.
-    remark
-        What a person should look at, if anything.
+        The mean error of the tables of two attributes.
+    worst
+        The largest error of the tables that must reach the level. Before the last step all numbers are forecasts.
+    codes
+        Whether its numbers may be codes without an order; somebody should look at it.
 
     Examples
     --------
@@ -52,7 +55,8 @@ class Step:
     reached: int
     pairs: int
     l1: float
-    remark: str = ""
+    worst: float
+    codes: bool = False
 
     def __str__(self) -> str:
         if self.action == "drop":
@@ -72,7 +76,7 @@ class OpenStep:
     before
         How many values it has.
     most
-        How many it may have to stay; with all other open steps taken too.
+        How many it may have to stay beside the advised columns, which may then have to be a little coarser.
 
     Examples
     --------
@@ -80,7 +84,7 @@ class OpenStep:
     >>> jobs = pk.Attribute("job", [f"job {number}" for number in range(40)])
     >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute("edu", list("abcdefgh")), jobs])
     >>> print(pk.advise(schema, records=2_000, k=20).open_steps[0])
-    merge job to at most 3 values (it has 40) and it can stay
+    merge job to at most 4 values (it has 40) and it can stay
     """
 
     attribute: str
@@ -189,7 +193,8 @@ class Advice:
                     "reached": step.reached,
                     "pairs": step.pairs,
                     "l1": _finite(step.l1),
-                    "remark": step.remark,
+                    "worst": _finite(step.worst),
+                    "codes": step.codes,
                 }
                 for step in self.steps
             ],
@@ -223,28 +228,43 @@ class Advice:
         if self.steps:
             lines += ["", "Steps, the most useful first:"]
             for number, step in enumerate(self.steps, 1):
-                lines.append(f"  {number}. {step}: {_gain(step, self.level)}")
-                if step.remark:
-                    lines.append(f"     {step.remark}")
+                lines.append(f"  {number}. {step}: {self._gain(step)}")
+            lines += self._cautions()
         if self.open_steps:
-            lines += ["", "Only you can do this, as a program cannot know which of these values belong together:"]
+            lines += ["", OPEN]
             lines += [f"  - {step}" for step in self.open_steps]
         if self.ways_out:
             lines += ["", "Other ways:"]
             lines += [f"  - {way}" for way in self.ways_out]
         return "\n".join(lines)
 
+    def _gain(self, step: Step) -> str:
+        """What is reached with a step."""
+        level = "fair" if self.tables else self.level
+        words = level if level == "good" else f"{level} or better"
+        gained = f"{step.reached:,} of {step.pairs:,} pairs {words}, mean error {_short(step.l1)}"
+        return gained + (f"; worst of the tables asked for {_short(step.worst)}" if self.tables else "")
+
+    def _cautions(self) -> list[str]:
+        """What somebody should look at before the steps are taken."""
+        names = [step.attribute for step in self.steps if step.codes]
+        if not names:
+            return []
+        whose = "the numbers of " + ", ".join(names)
+        return [f"If {whose} are codes without an order, neighbours do not belong together: ask again with --codes."]
+
     def __repr__(self) -> str:
         return f"<Advice: {len(self.steps)} steps to {len(self.schema.randomised)} columns>"
 
     def _repr_html_(self) -> str:
         """The advice for a notebook."""
-        rows = [[str(step), f"{step.reached} of {step.pairs}", _mean(step.l1), step.remark] for step in self.steps]
+        rows = [[str(step), self._gain(step)] for step in self.steps]
         parts = [notebook.paragraph(line, strong=number == 1) for number, line in enumerate(self.summary)]
         if rows:
-            header = ["step", f"pairs that are {self.level}", "mean error", "remark"]
-            parts.append(notebook.table(header, rows, [True, False, False, True]))
-        parts.append(notebook.bullets([*map(str, self.open_steps), *self.ways_out]))
+            parts.append(notebook.table(["step", "what is reached with it"], rows, [True, True]))
+        parts += [notebook.paragraph(line) for line in self._cautions()]
+        parts += [notebook.paragraph(OPEN), notebook.bullets(map(str, self.open_steps))] if self.open_steps else []
+        parts += [notebook.paragraph("Other ways:"), notebook.bullets(self.ways_out)] if self.ways_out else []
         return "".join(parts)
 
 
@@ -255,15 +275,10 @@ def _pairs(readable: Readability) -> str:
         only = readable.tables[0]
         return f"{only.name} reads {only.level}"
     words = ", ".join(f"{count:,} {level}" for level, count in counts.items() if count)
-    return f"of {total:,} pairs {words}"
+    return f"of {total:,} {'pairs' if total > 1 else 'pair'} {words}"
 
 
-def _gain(step: Step, level: str) -> str:
-    words = level if level == "good" else f"{level} or better"
-    return f"{step.reached:,} of {step.pairs:,} pairs {words}, mean error {_mean(step.l1)}"
-
-
-def _mean(value: float) -> str:
+def _short(value: float) -> str:
     return f"{value:.2f}" if math.isfinite(value) else "-"
 
 

@@ -156,7 +156,7 @@ def _descend(
         if (start[served] <= 0).any():
             return math.inf, np.zeros(len(masks))
     point = start
-    for step in range(MOST_STEPS):
+    for _ in range(MOST_STEPS):
         with np.errstate(divide="ignore"):
             prices = np.where(served, 2 * costs / point**3, 0.0)
         corner = _staircase(characters, share, gain, prices)

@@ -73,8 +73,8 @@ def _merged(attribute: Attribute) -> list[tuple[Edge, ...]]:
             low, high = domain.low, domain.high + 1
         case Listed(values) if is_ordered(attribute) and len(values) <= LARGEST_LIST:
             if attribute.type != "date":
-                return _around(sorted(values))  # type: ignore[type-var]  # of one type, which has an order
-            inner = sorted(values)[1:]  # type: ignore[type-var]
+                return _around(sorted(values))  # of one type, which has an order
+            inner = sorted(values)[1:]
         case _:
             return []
     kept = {tuple(_without_stubs(edges, low, high)) for edges in _choices(inner, isinstance(domain, Bins))}
@@ -174,7 +174,7 @@ def _with_edges(attribute: Attribute, inner: Sequence[Edge]) -> Attribute | None
     elif isinstance(domain, Range):
         edges, ends = (domain.low, *inner, domain.high + 1), "none"
     elif isinstance(domain, Listed) and attribute.type == "date":
-        values: list[Any] = sorted(domain.values)  # type: ignore[type-var]  # of one type, which has an order
+        values: list[Any] = sorted(domain.values)  # of one type, which has an order
         edges, ends = (values[0], *inner, values[-1] + dt.timedelta(days=1)), "none"
     elif isinstance(domain, Listed):
         edges, ends = tuple(inner), "none"
