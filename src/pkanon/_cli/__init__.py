@@ -31,6 +31,7 @@ GROUPS = {
     "Plan and release": {
         "schema": "Draft a schema from a table.",
         "confirm": "Confirm a schema, column by column.",
+        "advise": "What to drop and merge so that tables can be read.",
         "plan": "Make a plan and show what it costs, before any data.",
         "plan-for-error": "Find the k or the sample size for a standard error.",
         "release": "Randomise and shuffle a table.",

@@ -154,18 +154,19 @@ class Advice:
 
     def to_toml(self) -> str:
         """The advised schema as a ``schema.toml`` text, with the plan it is meant for in a comment."""
-        asked = " ".join(
-            f"--{name} {value}"
-            for name, value in (("k", self.plan.asked.k), ("epsilon", self.plan.asked.epsilon))
-            if value
-        )
-        served = "" if self.workload == 2 else f' --workload "{self.workload_text}"'
-        lines = [f"# Advised for: pkanon plan FILE --records {self.plan.records} {asked}{served}"]
+        lines = [f"# Advised for: {self.next_command('FILE')}"]
         if self.schema.drafted:
             lines.append(
                 "# It comes from a draft: somebody must confirm that its values are public before it protects anybody."
             )
         return "\n".join(lines) + "\n\n" + self.schema.to_toml()
+
+    def next_command(self, file: str) -> str:
+        """The command that makes the plan of the advised schema, if that is in ``file``."""
+        asked = (("k", self.plan.asked.k), ("epsilon", self.plan.asked.epsilon))
+        target = " ".join(f"--{name} {value}" for name, value in asked if value is not None)
+        served = "" if self.workload == 2 else f' --workload "{self.workload_text}"'
+        return f"pkanon plan {file} --records {self.plan.records} {target}{served} -o plan.json"
 
     def save(self, path: str | Path) -> None:
         """Write the advised schema to the file ``path``, which must not exist yet."""

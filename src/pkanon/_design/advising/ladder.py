@@ -10,12 +10,14 @@ together is a matter of meaning.
 from __future__ import annotations
 
 import datetime as dt
+import inspect
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
+from ..._errors import SchemaError
 from ..._schema import Attribute, Bins, Edge, Listed, Range
 
 SMALLER = 0.8
@@ -24,6 +26,9 @@ LEAST_AMOUNT = 1000
 """Amounts: numbers from 0 on that reach at least this; their bins may grow with them."""
 LARGEST_LIST = 10_000
 """Values of a list or a range that are looked at one by one; a longer range is merged to fewer values at once."""
+_RISING = ("integer", "number", "date")
+"""Types whose listed values have an order of their own."""
+_COMMON = ("missing", "missing_values", "drafted", "date_format", "decimal", "thousands")
 _WEEKS = 92
 """Days: dates within this span are merged by week first."""
 _MONTHS = (1, 3, 6, 12, 60, 120, 240, 600, 1200)
@@ -32,8 +37,13 @@ _MONTHS = (1, 3, 6, 12, 60, 120, 240, 600, 1200)
 def coarser(attribute: Attribute) -> list[Attribute]:
     """The coarser versions, each with fewer values than the one before, down to two; none without an order."""
     versions: list[Attribute] = []
-    for edges in _merged(attribute):
-        version = _with_edges(attribute, edges)
+    if attribute.hierarchy is not None:
+        found: Iterable[Attribute | None] = _higher(attribute)
+    elif attribute.ordered and isinstance(attribute.domain, Listed) and attribute.type == "text":
+        found = _grouped(attribute)
+    else:
+        found = (_with_edges(attribute, edges) for edges in _merged(attribute))
+    for version in found:
         if version is not None and version.size <= SMALLER * (versions[-1] if versions else attribute).size:
             versions.append(version)
     return versions
@@ -45,13 +55,58 @@ def is_ordered(attribute: Attribute) -> bool:
         case Bins() | Range():
             return True
         case Listed():
-            return attribute.type in ("integer", "number", "date")
+            return attribute.ordered or attribute.hierarchy is not None or attribute.type in _RISING
     return False
 
 
 def may_be_codes(attribute: Attribute) -> bool:
     """Whether its numbers may stand for something that has no order, such as 1 for single and 2 for married."""
     return attribute.type == "integer" and isinstance(attribute.domain, (Listed, Range))
+
+
+def _higher(attribute: Attribute) -> Iterator[Attribute | None]:
+    """The higher levels of its hierarchy, as far as they can be taken."""
+    assert attribute.hierarchy is not None
+    assert attribute.level is not None
+    for level in range(attribute.level + 1, len(attribute.hierarchy.levels)):
+        try:
+            yield attribute.at(level)
+        except SchemaError:  # such as a last level with one value
+            continue
+
+
+def _grouped(attribute: Attribute) -> Iterator[Attribute | None]:
+    """Neighbours of an ordered list together, by twos, threes and so on: a to c."""
+    assert isinstance(attribute.domain, Listed)
+    values = [str(value) for value in attribute.domain.values]
+    raws = {str(label): tuple(map(str, members)) for label, members in attribute.merged}
+    for width in range(2, len(values)):
+        groups = [values[start : start + width] for start in range(0, len(values), width)]
+        if len(groups[-1]) * 2 <= width and len(groups) > 2:  # a rest goes with its neighbour
+            groups[-2:] = [groups[-2] + groups[-1]]
+        labels = [group[0] if len(group) == 1 else f"{group[0]} to {group[-1]}" for group in groups]
+        merge = {
+            label: [raw for value in group for raw in ((value,) if value != label else ()) + raws.get(value, ())]
+            for label, group in zip(labels, groups)
+        }
+        try:
+            yield Attribute(
+                attribute.name,
+                labels,
+                type=attribute.type,
+                ordered=True,
+                merge={label: members for label, members in merge.items() if members} or None,
+                other=attribute.other,
+                **_carried(attribute, Attribute),
+            )
+        except SchemaError:  # such as a label that is a value already
+            continue
+
+
+def _carried(attribute: Attribute, maker: Callable[..., Attribute]) -> dict[str, Any]:
+    """What every version has in common, as far as ``maker`` takes it."""
+    known = inspect.signature(maker).parameters
+    return {key: getattr(attribute, key) for key in _COMMON if key in known and hasattr(attribute, key)}
 
 
 def _merged(attribute: Attribute) -> list[tuple[Edge, ...]]:
@@ -71,7 +126,7 @@ def _merged(attribute: Attribute) -> list[tuple[Edge, ...]]:
             step = 10 ** max(0, math.ceil(math.log10(len(domain) / LARGEST_LIST)))
             inner = list(range((domain.low // step + 1) * step, domain.high + 1, step))
             low, high = domain.low, domain.high + 1
-        case Listed(values) if is_ordered(attribute) and len(values) <= LARGEST_LIST:
+        case Listed(values) if attribute.type in _RISING and not attribute.merged and len(values) <= LARGEST_LIST:
             if attribute.type != "date":
                 return _around(sorted(values))  # of one type, which has an order
             inner = sorted(values)[1:]
@@ -162,11 +217,7 @@ def _leading(edge: float) -> int:
 def _with_edges(attribute: Attribute, inner: Sequence[Edge]) -> Attribute | None:
     """The attribute with bins between the ``inner`` edges; its ends stay as they are."""
     domain = attribute.domain
-    common: dict[str, Any] = {
-        "missing": attribute.missing,
-        "missing_values": attribute.missing_values,
-        "other": None if attribute.other is None else str(attribute.other),
-    }
+    other = None if attribute.other is None else str(attribute.other)
     if isinstance(domain, Bins):
         low = () if domain.opens_low else (domain.edges[0],)
         high = () if domain.opens_high else (domain.edges[-1],)
@@ -181,6 +232,13 @@ def _with_edges(attribute: Attribute, inner: Sequence[Edge]) -> Attribute | None
     else:
         return None
     bins = Bins(tuple(edges), ends)
-    if common["other"] in bins.labels():
+    if other is not None and other in bins.labels():
         return None
-    return Attribute.binned(attribute.name, edges=edges, open=ends, type=attribute.type, **common)
+    return Attribute.binned(
+        attribute.name,
+        edges=edges,
+        open=ends,
+        type=attribute.type,
+        other=other,
+        **_carried(attribute, Attribute.binned),
+    )

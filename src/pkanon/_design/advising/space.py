@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..._schema import Attribute, Schema
@@ -147,11 +147,4 @@ class Space:
 
     def chosen_schema(self, choice: Choice) -> Schema:
         """The schema of a choice; it is drafted if the schema it comes from is."""
-        given = self.schema
-        return Schema(
-            self.attributes(choice),
-            given.bundles,
-            drafted=given.drafted,
-            confirmed_by=given.confirmed_by,
-            row_is=given.row_is,
-        )
+        return replace(self.schema, attributes=tuple(self.attributes(choice)))
