@@ -152,14 +152,17 @@ class Advice:
         items = ((str(key) if isinstance(key, int) else ",".join(key), weight) for key, weight in self.workload.items())
         return "; ".join(key + (f"={weight:g}" if weight != 1 else "") for key, weight in items)
 
-    def to_toml(self) -> str:
-        """The advised schema as a ``schema.toml`` text, with the plan it is meant for in a comment."""
+    def to_toml(self, folder: str | Path | None = None) -> str:
+        """The advised schema as a ``schema.toml`` text, with the plan it is meant for in a comment.
+
+        Files of hierarchies are named as seen from ``folder``, if it is given.
+        """
         lines = [f"# Advised for: {self.next_command('FILE')}"]
         if self.schema.drafted:
             lines.append(
                 "# It comes from a draft: somebody must confirm that its values are public before it protects anybody."
             )
-        return "\n".join(lines) + "\n\n" + self.schema.to_toml()
+        return "\n".join(lines) + "\n\n" + self.schema.to_toml(folder)
 
     def next_command(self, file: str) -> str:
         """The command that makes the plan of the advised schema, if that is in ``file``."""
@@ -170,7 +173,7 @@ class Advice:
 
     def save(self, path: str | Path) -> None:
         """Write the advised schema to the file ``path``, which must not exist yet."""
-        write_new(path, self.to_toml())
+        write_new(path, self.to_toml(Path(path).parent))
 
     def to_json(self) -> dict[str, Any]:
         """The advice as data."""

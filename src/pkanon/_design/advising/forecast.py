@@ -123,17 +123,21 @@ def _blocks(
                     mask = sum(1 << places[number] for number in chosen)
                     dimension = math.prod(inside[number] - 1 for number in chosen)
                     coefficients[mask] = coefficients.get(mask, 0.0) + weight * dimension
-        blocks.append(_Block(places, _eigenvalues(tuple(unit.size for unit in members), share, coefficients)))
+        both = len(groups) == 1
+        found = _eigenvalues(tuple(unit.size for unit in members), share, coefficients, both)
+        blocks.append(_Block(places, found))
     return blocks
 
 
-def _eigenvalues(sizes: tuple[int, ...], epsilon: float, coefficients: Mapping[int, float]) -> dict[int, float]:
-    """The eigenvalues of the best block, nearly; of the better sign pattern where negative ones may pay."""
+def _eigenvalues(
+    sizes: tuple[int, ...], epsilon: float, coefficients: Mapping[int, float], both: bool
+) -> dict[int, float]:
+    """The eigenvalues of the best block, nearly; of the better of ``both`` sign patterns where negative ones may pay."""
     masks = tuple(coefficients)
     costs = np.array(list(coefficients.values()))
     many = sum(1 << bit for bit, size in enumerate(sizes) if size > 2)
     patterns = [np.ones(len(masks))]
-    if epsilon < SMALL_EPSILON and many:
+    if both and epsilon < SMALL_EPSILON and many:
         patterns.append(np.array([-1.0 if (mask & many).bit_count() % 2 else 1.0 for mask in masks]))
     best = min((_descend(sizes, epsilon, masks, costs, signs) for signs in patterns), key=lambda found: found[0])
     return dict(zip(masks, best[1].tolist()))

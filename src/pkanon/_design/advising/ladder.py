@@ -20,8 +20,10 @@ from typing import Any
 from ..._errors import SchemaError
 from ..._schema import Attribute, Bins, Edge, Listed, Range
 
-SMALLER = 0.8
+SMALLER = 0.7
 """A coarser version has at most this share of the values of the one before; less is not worth a new boundary."""
+MOST_VALUES = 60
+"""Of a coarser version: with more, no pair of columns can be read at any usual size of a table."""
 LEAST_AMOUNT = 1000
 """Amounts: numbers from 0 on that reach at least this; their bins may grow with them."""
 LARGEST_LIST = 10_000
@@ -44,7 +46,9 @@ def coarser(attribute: Attribute) -> list[Attribute]:
     else:
         found = (_with_edges(attribute, edges) for edges in _merged(attribute))
     for version in found:
-        if version is not None and version.size <= SMALLER * (versions[-1] if versions else attribute).size:
+        if version is None or version.size > MOST_VALUES:
+            continue
+        if version.size <= SMALLER * (versions[-1] if versions else attribute).size:
             versions.append(version)
     return versions
 

@@ -167,7 +167,8 @@ class Search:
             if not rated:
                 return None
             tried = []
-            for _, other in sorted(rated)[:TRIED_DOWN]:
+            many = len(self.space.kept(choice)) > LARGEST_AGREEMENT
+            for _, other in sorted(rated)[: 1 if many else TRIED_DOWN]:
                 gained = missing - self.missing(self.errors(other))
                 tried.append((-gained / max(worth - self.space.worth(other), 1e-9), other))
             choice = min(tried)[1]
@@ -178,22 +179,32 @@ class Search:
         while len(self._errors) - start < MOST_FORECASTS:
             errors = self.errors(choice)
             score, load = self.score(choice, errors), self._load(errors)
-            rated = []
-            for other in self._around(choice):
-                if any(other[number] != choice[number] for number in barred):
-                    continue
-                guess = self.guess(choice, errors, other)
-                gain = self.score(other, guess) - score
-                if gain > 1e-9 and self.missing(guess) <= HOPEFUL:
-                    rated.append((-gain / max(self._load(guess) - load, 1e-3), other))
-            for _, other in sorted(rated)[:TRIED_UP]:
-                found = self.errors(other)
-                if self.missing(found) <= 0 and self.score(other, found) > score + 1e-9:
-                    choice = other
+            for moves in (self._alone, self._exchanges):
+                better = self._best_of(moves(choice), choice, errors, score, load, barred)
+                if better is not None:
+                    choice = better
                     break
             else:
                 return choice
         return choice
+
+    def _best_of(
+        self, moves: Iterator[Choice], choice: Choice, errors: Errors, score: float, load: float, barred: Sequence[int]
+    ) -> Choice | None:
+        """The first that keeps the level, of the moves that seem to gain most for what they use up."""
+        rated = []
+        for other in moves:
+            if any(other[number] != choice[number] for number in barred):
+                continue
+            guess = self.guess(choice, errors, other)
+            gain = self.score(other, guess) - score
+            if gain > 1e-9 and self.missing(guess) <= HOPEFUL:
+                rated.append((-gain / max(self._load(guess) - load, 1e-3), other))
+        for _, other in sorted(rated)[:TRIED_UP]:
+            found = self.errors(other)
+            if self.missing(found) <= 0 and self.score(other, found) > score + 1e-9:
+                return other
+        return None
 
     def _below(self, choice: Choice) -> Iterator[Choice]:
         """One column coarser or dropped."""
@@ -209,20 +220,28 @@ class Search:
             for place in range(choice[number]):
                 yield _with(choice, number, place)
 
-    def _around(self, choice: Choice) -> Iterator[Choice]:
-        """One column finer or coarser, or one finer for one coarser."""
+    def _alone(self, choice: Choice) -> Iterator[Choice]:
+        """One column finer; where only named tables count, also one coarser."""
         yield from self._above(choice)
+        if self.named:
+            yield from self._below(choice)
+
+    def _exchanges(self, choice: Choice) -> Iterator[Choice]:
+        """One column coarser by a step or dropped, and another finer by a step or there again."""
         worth = self.space.worth(choice)
+        ladders = self.space.ladders
         for down in self._below(choice):
-            if self.named:
-                yield down
+            number = next(n for n, place in enumerate(down) if place != choice[n])
+            if down[number] > choice[number] + 1 and down[number] < len(ladders[number].versions):
+                continue
             lower = self.space.worth(down)
-            for number, place in enumerate(down):
-                if place == choice[number]:
-                    ladder = self.space.ladders[number]
-                    for higher in range(place):
-                        if lower + ladder.worth(higher) - ladder.worth(place) > worth:
-                            yield _with(down, number, higher)
+            for other, place in enumerate(down):
+                if other == number or not place:
+                    continue
+                dropped = place == len(ladders[other].versions)
+                for higher in range(place) if dropped else (place - 1,):
+                    if lower + ladders[other].worth(higher) - ladders[other].worth(place) > worth:
+                        yield _with(down, other, higher)
 
     def guess(self, choice: Choice, errors: Errors, other: Choice) -> Errors:
         """The errors of ``other``, from those of ``choice`` and how the paper's design changes."""
@@ -236,12 +255,9 @@ class Search:
     def _by_paper(self, choice: Choice) -> Errors:
         """The errors of the paper's design, but for a factor that all have."""
         if choice not in self._paper:
-            sizes, columns = self.space.units(choice)
-            odds = _odds(np.array(sizes, float), self.epsilon)
-            lost = (1 + 1 / odds) ** 2
-            cells, parts = np.zeros(len(choice)), np.zeros(len(choice))
-            for number, column in columns.items():
-                cells[number], parts[number] = column.size, 1 + (column.size - 1) * lost
+            cells = self.space.sizes[np.arange(len(choice)), choice]
+            units = np.append(cells[self.space.free & (cells > 0)], self.space.bundles)
+            parts = np.where(cells > 0, 1 + (cells - 1) * (1 + 1 / _odds(units, self.epsilon)) ** 2, 0.0)
             square = np.triu(np.outer(parts, parts) - np.outer(cells, cells), 1) + np.diag(parts - cells)
             named = [parts[list(table)].prod() - cells[list(table)].prod() for table in self.named]
             self._paper[choice] = Errors(np.sqrt(np.maximum(square, 0.0)), np.sqrt(np.maximum(named, 0.0)))

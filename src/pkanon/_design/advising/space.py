@@ -12,6 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..._schema import Attribute, Schema
 from .forecast import Column, forecast
 from .ladder import coarser
@@ -83,6 +86,28 @@ class Space:
         """The smallest schema there is: every column dropped or at its coarsest."""
         return tuple(ladder.end - 1 for ladder in self.ladders)
 
+    @cached_property
+    def sizes(self) -> NDArray[np.float64]:
+        """Rows columns, columns places: how many values; 0 where a column is dropped."""
+        table = np.zeros((len(self.ladders), max(ladder.end for ladder in self.ladders)))
+        for number, ladder in enumerate(self.ladders):
+            table[number, : len(ladder.versions)] = [version.size for version in ladder.versions]
+        return table
+
+    @cached_property
+    def _worths(self) -> list[list[float]]:
+        return [[ladder.worth(place) for place in range(ladder.end)] for ladder in self.ladders]
+
+    @cached_property
+    def bundles(self) -> list[float]:
+        """The sizes of the bundles, which never change."""
+        return [float(self.schema.unit(bundle.attributes).size) for bundle in self.schema.bundles]
+
+    @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """Which columns are units of their own."""
+        return np.array([ladder.unit is None for ladder in self.ladders])
+
     def kept(self, choice: Choice) -> list[int]:
         """The columns that are there."""
         return [number for number, place in enumerate(choice) if place < len(self.ladders[number].versions)]
@@ -93,7 +118,7 @@ class Space:
 
     def worth(self, choice: Choice) -> float:
         """What a choice is worth."""
-        return sum(ladder.worth(place) for ladder, place in zip(self.ladders, choice))
+        return sum(worths[place] for worths, place in zip(self._worths, choice))
 
     def pairs(self, choice: Choice) -> list[Tables]:
         """The tables of one and two columns."""
@@ -113,16 +138,21 @@ class Space:
                 continue
             if bundle not in bundles:
                 bundles[bundle] = len(sizes)
-                sizes.append(self.schema.unit(self.schema.bundles[bundle].attributes).size)
+                sizes.append(int(self.bundles[bundle]))
             columns[number] = Column(bundles[bundle], size)
         return sizes, columns
 
     def forecast(
-        self, choice: Choice, epsilon: float, records: int, extra: Mapping[Tables, float]
+        self,
+        choice: Choice,
+        epsilon: float,
+        records: int,
+        extra: Mapping[Tables, float],
+        served: Sequence[Tables] | None = None,
     ) -> dict[Tables, float]:
-        """The errors of all tables of one and two columns and of ``extra`` ones, whose weights are added to 1."""
+        """The errors of ``served`` tables, by default of all of one and two columns, and of ``extra`` ones with their weights."""
         sizes, columns = self.units(choice)
-        tables = dict.fromkeys(self.pairs(choice), 1.0)
+        tables = dict.fromkeys(self.pairs(choice) if served is None else served, 1.0)
         for table, weight in extra.items():
             tables[table] = tables.get(table, 0.0) + weight
         order = sorted(columns)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from ..._errors import TargetError
-from ..._plan import LEVELS, Plan
+from ..._plan import Plan
 from ..._progress import Progress
 from ..planning import plan
 from ..target import Target, budget
@@ -100,23 +100,26 @@ class _Subject:
     def named_workload(self, given: Plan) -> str:
         """What the schema as it is gives if the plan serves few tables only."""
         asked = self.asked
-        served = list(asked.tables) or 1
+        if not asked.tables:
+            limit = asked.limit
+            single = [(number,) for number in range(len(self.space.ladders))]
+            found = self.space.forecast(self.space.given, asked.budget, asked.records, {}, single)
+            then = sum(found[table] < limit for table in single)
+            now = sum(table.l1 < limit for table in given.readable().tables if len(table.attributes) == 1)
+            return (
+                f"A named workload: name the tables that matter with --tables. With --workload 1 (single columns only) about {then} "
+                f"of {len(single)} columns as they are would be {asked.level}, now {now}."
+            )
         try:
-            narrow = plan(asked.schema, records=asked.records, k=asked.k, epsilon=asked.epsilon, workload=served)
+            narrow = plan(
+                asked.schema, records=asked.records, k=asked.k, epsilon=asked.epsilon, workload=list(asked.tables)
+            )
         except TargetError:
             return "A named workload: no plan was found for it."
-        if asked.tables:
-            text = "; ".join(",".join(table) for table in asked.tables)
-            errors = ", ".join(f"{' x '.join(t)} {narrow.predict(*t).l1:.2g}" for t in asked.tables)
-            before = ", ".join(f"{given.predict(*t).l1:.2g}" for t in asked.tables)
-            return f'A named workload: with --workload "{text}" and all columns as they are, errors are {errors} (now {before}).'
-        limit = LEVELS[asked.level]
-        single = [[t.l1 for t in p.readable().tables if len(t.attributes) == 1] for p in (given, narrow)]
-        now, then = (sum(error < limit for error in errors) for errors in single)
-        return (
-            f"A named workload: name the tables that matter with --tables. With --workload 1 (single columns only) {then} of "
-            f"{len(single[0])} columns as they are would be {asked.level}, now {now}."
-        )
+        text = "; ".join(",".join(table) for table in asked.tables)
+        errors = ", ".join(f"{' x '.join(t)} {narrow.predict(*t).l1:.2g}" for t in asked.tables)
+        before = ", ".join(f"{given.predict(*t).l1:.2g}" for t in asked.tables)
+        return f'A named workload: with --workload "{text}" and all columns as they are, errors are {errors} (now {before}).'
 
 
 def _root(enough: Callable[[float], bool], low: float, high: float) -> float | None:
