@@ -176,25 +176,28 @@ class _Adviser:
             return _Found(
                 self.space.given, given, search.score(self.space.given, search.errors(self.space.given)), search
             )
-        best: _Found | None = None
-        hope = math.inf
+        rough = []
         for weight in WEIGHTS if self.named else WEIGHTS[:1]:
             search = self.search(weight)
-            found, nearest = self._settled(search)
-            hope = min(hope, nearest)
-            if found is not None and (best is None or found.score > best.score + 1e-9):
-                best = found
-        if best is None:
-            raise TargetError(self._refusal(hope))
-        return best
+            if (choice := search.best()) is not None:
+                rough.append((-search.rank(choice)[0], weight, choice, search))
+        nearest = math.inf
+        for _, _, choice, search in sorted(rough, key=lambda one: one[:2]):
+            found, near = self._settled(search, search.kicked(choice))
+            if found is not None:
+                return found
+            nearest = min(nearest, near)
+        found, near = self._careful(self.search(WEIGHTS[-1] if self.named else 0.0))
+        if found is None:
+            raise TargetError(self._refusal(min(nearest, near)))
+        return found
 
-    def _settled(self, search: Search) -> tuple[_Found | None, float]:
-        """The best choice of a search that its plan confirms; and how near the nearest plan came to the limit."""
+    def _settled(self, search: Search, choice: Choice | None) -> tuple[_Found | None, float]:
+        """The choice, or one near it, that its plan confirms; and how near the nearest plan came to the limit."""
         limit = self.asked.limit
         best: _Found | None = None
         nearest = math.inf
         seen: dict[Choice, tuple[Plan, float]] = {}
-        choice = search.best()
         for _ in range(ATTEMPTS):
             if choice is None:
                 break
@@ -218,9 +221,6 @@ class _Adviser:
             search.limit = min(search.limit, limit) / (missed * 1.005)
             lower = search.down(choice)
             choice = search.up(lower) if lower is not None else None
-        if best is None:
-            best, near = self._careful(search)
-            nearest = min(nearest, near)
         return best, nearest
 
     def _careful(self, search: Search) -> tuple[_Found | None, float]:
@@ -271,7 +271,7 @@ class _Adviser:
 
     def searched_for(self, epsilon: float) -> Choice | None:
         """The choice for another budget, by forecasts."""
-        return self.search(WEIGHTS[-1] if self.named else 0.0, epsilon=epsilon).quick()
+        return self.search(WEIGHTS[-1] if self.named else 0.0, epsilon=epsilon).best()
 
     def _steps(self, found: _Found, given: Plan) -> list[Step]:
         """The changes in the order of their gain, with how tables read after each."""

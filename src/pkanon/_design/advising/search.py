@@ -91,7 +91,7 @@ class Search:
         return float(whole + ((errors.named / self.limit) ** STEEP).sum())
 
     def best(self) -> Choice | None:
-        """The best choice that was found; None if no choice reaches the level."""
+        """A good choice, from several starts; None if no choice reaches the level."""
         if not self.named and self.missing(self.errors(self.space.given)) <= 0:
             return self.space.given
         found: list[Choice] = []
@@ -99,12 +99,13 @@ class Search:
             reached = self.down(start)
             if reached is not None:
                 found.append(self.up(reached))
-        return self._kicked(max(found, key=self._rank)) if found else None
+        return max(found, key=self.rank, default=None)
 
-    def _rank(self, choice: Choice) -> tuple[float, Choice]:
+    def rank(self, choice: Choice) -> tuple[float, Choice]:
+        """What orders choices: the score, and for equal scores the choice itself."""
         return round(self.score(choice, self.errors(choice)), 9), choice
 
-    def _kicked(self, choice: Choice) -> Choice:
+    def kicked(self, choice: Choice) -> Choice:
         """A choice is often better without one of its columns: drop each in turn, and go up with the others."""
         for _ in range(MOST_KICKS):
             others = [choice]
@@ -113,7 +114,7 @@ class Search:
                 ladder = self.space.ladders[number]
                 if ladder.droppable and len(kept) > max(self.least, 1):
                     others.append(self.up(_with(choice, number, ladder.end - 1), barred=[number]))
-            best = max(others, key=self._rank)
+            best = max(others, key=self.rank)
             if best == choice:
                 break
             choice = self.up(best)
@@ -146,11 +147,6 @@ class Search:
                 break
             choice[number] = len(space.ladders[number].versions) - 1
         return tuple(choice)
-
-    def quick(self) -> Choice | None:
-        """A good choice with fewer looks."""
-        reached = [choice for start in self._starts()[1:] if (choice := self.down(start)) is not None]
-        return max((self.up(choice) for choice in reached), key=self._rank, default=None)
 
     def down(self, choice: Choice) -> Choice | None:
         """A choice that reaches the level, by steps down from one that may not; None if there is none."""
