@@ -20,6 +20,7 @@ NAVIGATION = {
     "For custodians": [
         "custodian/schema",
         "custodian/formats",
+        "custodian/advise",
         "custodian/plan",
         "custodian/release",
         "custodian/weights",
