@@ -42,7 +42,7 @@ for arguments in {commands!r}:
 SEEDED = ["--seed", "7", "--seeded-not-private"]  # so that there is an association to print
 SHOWN = {
     "schema": (["people.csv", "-o", "draft.toml"], "reading"),
-    "advise": (["people.toml", "--records", "200", "--k", "3"], "searching"),
+    "advise": (["people.toml", "--records", "20000", "--k", "3"], "planning"),
     "plan": (["people.toml", "--records", "200", "--k", "3"], "comparing"),
     "plan-for-error": (["people.toml", "--records", "200", "--table", "sex", "--error", "0.1"], "searching"),
     "release": (["people.csv", "--plan", "plan.json", "-o", "out", *SEEDED], "writing"),

@@ -21,7 +21,7 @@ def labels(attribute, place):
 
 
 def test_ages_double_at_round_numbers_and_stay_open():
-    assert [version.size for version in coarser(AGE)] == [10, 5, 2]
+    assert [version.size for version in coarser(AGE)] == [10, 5, 4, 2]
     assert labels(AGE, 0)[:2] == ["0-9", "10-19"]
     assert labels(AGE, 1) == ["0-19", "20-39", "40-59", "60-79", "80+"]
 

@@ -44,7 +44,7 @@ class Step:
     >>> import pkanon as pk
     >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute.binned("age", start=0, stop=90, width=5)])
     >>> print(pk.advise(schema, records=500, k=20).steps[0])
-    merge age: 18 values to 5 (0-19, 20-39, 40-59, 60-79, 80-89)
+    merge age: 18 values to 4 (0-19, 20-39, 40-59, 60-89)
     """
 
     action: str
@@ -83,8 +83,8 @@ class OpenStep:
     >>> import pkanon as pk
     >>> jobs = pk.Attribute("job", [f"job {number}" for number in range(40)])
     >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute("edu", list("abcdefgh")), jobs])
-    >>> print(pk.advise(schema, records=2_000, k=20).open_steps[0])
-    merge job to at most 4 values (it has 40) and it can stay
+    >>> print(pk.advise(schema, records=5_000, k=20).open_steps[0])
+    merge job to at most 2 values (it has 40) and it can stay
     """
 
     attribute: str
@@ -278,8 +278,10 @@ def _pairs(readable: Readability) -> str:
     if not total:
         only = readable.tables[0]
         return f"{only.name} reads {only.level}"
+    if total == 1:
+        return f"their table is {next(level for level, count in counts.items() if count)}"
     words = ", ".join(f"{count:,} {level}" for level, count in counts.items() if count)
-    return f"of {total:,} {'pairs' if total > 1 else 'pair'} {words}"
+    return f"of {total:,} pairs {words}"
 
 
 def _short(value: float) -> str:

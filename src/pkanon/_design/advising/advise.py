@@ -85,7 +85,7 @@ def advise(
     >>> age = pk.Attribute.binned("age", start=0, stop=90, width=5, open="high")
     >>> advice = pk.advise(pk.Schema([pk.Attribute("sex", ["F", "M"]), age]), records=500, k=20)
     >>> print(advice.steps[0])
-    merge age: 19 values to 5 (0-19, 20-39, 40-59, 60-79, 80+)
+    merge age: 19 values to 4 (0-29, 30-59, 60-89, 90+)
     """
     asked = request(schema, records, k, epsilon, keep, tables, level, min_columns, k_range, codes)
     return _Adviser(asked, progress or quiet).advice()

@@ -1,7 +1,7 @@
 """Coarser versions of an attribute, finest first: neighbours are merged at round boundaries that everybody knows.
 
-Numbers and dates are merged at multiples of 1, 2 or 5 times a power of ten, dates at months, quarters, years, decades. Amounts
-that span several sizes get edges that grow with them: 1000, 2000, 5000, 10000. Open ends stay open. A coarser value is a set
+Numbers are merged at multiples of 1, 2 or 5 times a power of ten (from 30 on also 3 times), dates at months, quarters, years,
+decades. Amounts that span several sizes get edges that grow with them: 1000, 2000, 5000, 10000. Open ends stay open. A coarser value is a set
 of values that were public before, chosen without data: nothing new is said about anybody, and whoever confirmed the values has
 confirmed this. ``other`` and the missing value stay apart. Values without an order are never merged here: which of them belong
 together is a matter of meaning.
@@ -20,7 +20,7 @@ from typing import Any
 from ..._errors import SchemaError
 from ..._schema import Attribute, Bins, Edge, Listed, Range
 
-SMALLER = 0.7
+SMALLER = 0.8
 """A coarser version has at most this share of the values of the one before; less is not worth a new boundary."""
 MOST_VALUES = 60
 """Of a coarser version: with more, no pair of columns can be read at any usual size of a table."""
@@ -206,8 +206,8 @@ def _widths(edges: Sequence[float]) -> Iterator[Decimal]:
     largest = max(abs(Decimal(repr(edges[0]))), abs(Decimal(repr(edges[-1]))), least)
     exponent = math.floor(least.log10())
     while Decimal(10) ** exponent <= 2 * largest:
-        for width in (digit * Decimal(10) ** exponent for digit in (1, 2, 5)):
-            if width >= 2 * least:
+        for width in (digit * Decimal(10) ** exponent for digit in (1, 2, 3, 5)):
+            if width >= 2 * least and (width >= 30 or 3 * Decimal(10) ** exponent != width):
                 yield width
         exponent += 1
 

@@ -1,7 +1,7 @@
 """What an advice chooses from: for every column its versions, finest first, and whether it may be dropped.
 
-A choice is one number per column: which version, or one past the last for a dropped column. What a choice is worth: one for
-every column that is there, and one for every doubling of its values. Columns that were named count twice.
+A choice is one number per column: which version, or one past the last for a dropped column. What a choice is worth: two for
+every column that is there, and one for every doubling of its values up to 16. Columns that were named count twice.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from ..._schema import Attribute, Schema
 from .forecast import Column, forecast
 from .ladder import coarser
+
+ENOUGH = 16
+"""Values of a column beyond which more are worth nothing: a column of very many should not push out two others."""
 
 Choice = tuple[int, ...]
 Tables = tuple[int, ...]
@@ -48,7 +51,7 @@ class Ladder:
         """What a version is worth."""
         if place >= len(self.versions):
             return 0.0
-        return (1 + math.log2(self.versions[place].size)) * (2 if self.named else 1)
+        return (2 + math.log2(min(self.versions[place].size, ENOUGH))) * (2 if self.named else 1)
 
 
 @dataclass(frozen=True)
