@@ -49,17 +49,17 @@ def default_tables(
     plan: pk.Plan, workload: int | str | list[tuple[str, ...]] | dict[Any, float] | None
 ) -> list[tuple[str, ...]]:
     """The tables of a workload that names some; else of the first one to four attributes, as the paper adds them."""
-    if isinstance(workload, list):
-        return workload
-    if isinstance(workload, dict):
-        return [table for table in workload if isinstance(table, tuple)]
+    if isinstance(workload, (list, dict)):
+        return named_tables(workload)
     names = [attribute.name for attribute in plan.schema.randomised]
     counts = {*range(1, min(len(names), 4) + 1), *([len(names)] if workload == "full" else [])}
     return [tuple(names[:count]) for count in sorted(counts)]
 
 
-def named_tables(workload: int | str | list[tuple[str, ...]] | None) -> list[tuple[str, ...]]:
+def named_tables(workload: int | str | list[tuple[str, ...]] | dict[Any, float] | None) -> list[tuple[str, ...]]:
     """The tables that a workload names."""
+    if isinstance(workload, dict):
+        return [table for table in workload if isinstance(table, tuple)]
     return workload if isinstance(workload, list) else []
 
 

@@ -1,16 +1,15 @@
 """Coarser versions of an attribute, finest first: neighbours are merged at round boundaries that everybody knows.
 
 Numbers are merged at multiples of 1, 2 or 5 times a power of ten (from 30 on also 3 times), dates at months, quarters, years,
-decades. Amounts that span several sizes get edges that grow with them: 1000, 2000, 5000, 10000. Open ends stay open. A coarser value is a set
-of values that were public before, chosen without data: nothing new is said about anybody, and whoever confirmed the values has
-confirmed this. ``other`` and the missing value stay apart. Values without an order are never merged here: which of them belong
-together is a matter of meaning.
+decades. Amounts that span several sizes get edges that grow with them: 1000, 2000, 5000, 10000. Open ends stay open. A coarser
+value is a set of values that were public before, chosen without data: nothing new is said about anybody, and whoever confirmed
+the values has confirmed this. ``other`` and the missing value stay apart. Values without an order are never merged here: which
+of them belong together is a matter of meaning.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import inspect
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,7 +29,6 @@ LARGEST_LIST = 10_000
 """Values of a list or a range that are looked at one by one; a longer range is merged to fewer values at once."""
 _RISING = ("integer", "number", "date")
 """Types whose listed values have an order of their own."""
-_COMMON = ("missing", "missing_values", "drafted", "date_format", "decimal", "thousands")
 _WEEKS = 92
 """Days: dates within this span are merged by week first."""
 _MONTHS = (1, 3, 6, 12, 60, 120, 240, 600, 1200)
@@ -101,16 +99,22 @@ def _grouped(attribute: Attribute) -> Iterator[Attribute | None]:
                 ordered=True,
                 merge={label: members for label, members in merge.items() if members} or None,
                 other=attribute.other,
-                **_carried(attribute, Attribute),
+                **_carried(attribute),
             )
         except SchemaError:  # such as a label that is a value already
             continue
 
 
-def _carried(attribute: Attribute, maker: Callable[..., Attribute]) -> dict[str, Any]:
-    """What every version has in common, as far as ``maker`` takes it."""
-    known = inspect.signature(maker).parameters
-    return {key: getattr(attribute, key) for key in _COMMON if key in known and hasattr(attribute, key)}
+def _carried(attribute: Attribute) -> dict[str, Any]:
+    """What every version has in common: missing values, how values are written, and whether they were drafted."""
+    return {
+        "missing": attribute.missing,
+        "missing_values": attribute.missing_values,
+        "date_format": attribute.date_format,
+        "decimal": attribute.decimal,
+        "thousands": attribute.thousands,
+        "drafted": attribute.drafted,
+    }
 
 
 def _merged(attribute: Attribute) -> list[tuple[Edge, ...]]:
@@ -238,11 +242,4 @@ def _with_edges(attribute: Attribute, inner: Sequence[Edge]) -> Attribute | None
     bins = Bins(tuple(edges), ends)
     if other is not None and other in bins.labels():
         return None
-    return Attribute.binned(
-        attribute.name,
-        edges=edges,
-        open=ends,
-        type=attribute.type,
-        other=other,
-        **_carried(attribute, Attribute.binned),
-    )
+    return Attribute(attribute.name, type=attribute.type, domain=bins, other=other, **_carried(attribute))
