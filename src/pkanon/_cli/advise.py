@@ -85,7 +85,9 @@ def command(
     say()
     say(f"Written to {output}. Next: {advice.next_command(output)}")
     if advice.schema.drafted:
-        note("the schema comes from a draft, so somebody must confirm it first.", kind="warning")
+        note(
+            f"the schema comes from a draft, so somebody must confirm it first: pkanon confirm {output}", kind="warning"
+        )
 
 
 def _names(text: str | None) -> list[str]:

@@ -104,7 +104,8 @@ def test_a_draft_stays_a_draft_and_a_confirmed_schema_confirmed():
     drafted = pk.Schema([AGE, SEX, JOB], drafted=True)
     advice = pk.advise(drafted, records=5_000, k=20)
     assert advice.schema.drafted
-    assert "somebody must confirm" in advice.to_toml()
+    assert "pkanon confirm" in advice.to_toml()
+    assert all(a.drafted for a in advice.schema.randomised)
     confirmed = drafted.confirm(by="J. Doe")
     advised = pk.advise(confirmed, records=5_000, k=20).schema
     assert not advised.drafted

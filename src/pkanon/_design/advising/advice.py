@@ -160,7 +160,7 @@ class Advice:
         lines = [f"# Advised for: {self.next_command('FILE')}"]
         if self.schema.drafted:
             lines.append(
-                "# It comes from a draft: somebody must confirm that its values are public before it protects anybody."
+                "# What is marked drafted was read off data; it protects nobody until somebody has run: pkanon confirm FILE"
             )
         return "\n".join(lines) + "\n\n" + self.schema.to_toml(folder)
 
