@@ -187,7 +187,7 @@ def test_extras_that_messages_name_are_documented_and_exist():
     documented = set(re.findall(r"^\| `(\w+)` \|", INSTALL, re.MULTILINE))
     sources = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "src").rglob("*.py")))
     asked = set(re.findall(r"missing_package\([^)]*\"(\w+)\"\)", sources))
-    assert asked == {"charts", "sql", "arrays", "collect"}
+    assert asked == {"charts", "sql", "arrays", "collect", "statistics", "excel", "databases"}
     assert asked <= documented <= project["optional-dependencies"].keys()
 
 
