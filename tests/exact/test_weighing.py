@@ -200,8 +200,10 @@ def test_how_far_bins_may_be_off_is_said():
     assert weight_error(pk.Attribute("w", [1, 2]), np.array([1.0, 2.0])) == 0
     opened = pk.Attribute.binned("w", edges=[100, 300, 900], open="high", type="number")
     assert weight_error(opened, np.array([200.0, 600.0, 1200.0])) is None
+    points = [pk.Attribute.pointed("w", [0, 200, 800], open=end) for end in ("none", "high")]
+    assert [weight_error(attribute, np.array([0.0, 200.0, 800.0])) for attribute in points] == [0, None]
     people = pl.DataFrame({"sex": ["F", "M"] * 50, "w": [100.0, 299.0, 500.0, 899.0] * 25})
-    for attribute, words in ((binned, "whose bins may shift totals by up to 50%"), (opened, "no upper limit")):
+    for attribute, words in ((binned, "whose bins may shift totals by up to 50%"), (opened, "may shift totals without limit")):
         schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), attribute])
         release = pk.release(people, pk.plan(schema, records=100, k=2), randomness=pk.Seeded(1))
         assert words in str(release.crosstab("sex", weights="w"))

@@ -111,7 +111,7 @@ def schemas(draw):
         bundles,
         drafted=drafted,
         confirmed_by=None if drafted else draw(lines),
-        row_is=draw(lines),
+        rows_are=draw(lines),
         others=draw(st.sampled_from(["refuse", "drop"])),
     )
 

@@ -42,8 +42,6 @@ LARGEST_RECORDS = 2**53
 
 _STATEMENTS = {"by": "confirmed_by", "on": "confirmed_on", "rows_are": "rows_are"}
 """What a person said about the schema, in the entry ``confirmed``; written only if it was said."""
-_OLD_STATEMENTS = {"confirmed_by": "by", "row_is": "rows_are"}
-"""Entries of older plans, and what became of them."""
 
 
 @dataclass(frozen=True)
@@ -334,7 +332,6 @@ class Plan:
     def from_json(cls, data: Mapping[str, Any]) -> Plan:
         """The plan in ``data``, the inverse of :meth:`to_json`; refuses what this version does not understand."""
         try:
-            data = _renamed(data)
             plan = cls._from_json(data)
             if _files.canonical(_without_approx(plan.to_json())) == _files.canonical(_without_approx(data)):
                 return plan
@@ -429,14 +426,6 @@ def _unit(data: Mapping[str, Any], schema: Schema) -> Unit:
     if unit.size != data["size"]:
         raise PlanError(f"{unit} has {unit.size} values, but the plan says {data['size']}.")
     return unit
-
-
-def _renamed(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The entries of a plan by the names they have now."""
-    old = {_OLD_STATEMENTS[key]: data[key] for key in _OLD_STATEMENTS if key in data}
-    if not old or "confirmed" in data:
-        return data
-    return {key: value for key, value in data.items() if key not in _OLD_STATEMENTS} | {"confirmed": old}
 
 
 def _without_approx(data: Mapping[str, Any]) -> dict[str, Any]:

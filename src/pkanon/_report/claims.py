@@ -92,6 +92,9 @@ def _not_protected(subject: Subject) -> tuple[str, str]:
         lead = f"{columns}: {', '.join(passed)}."
     elif not certificate.claims:
         lead = "Every person in the table."
+    several = ["People with several rows: the promise is for one row each."]
+    if subject.plan.schema.repeating is not None:  # one row of each was drawn
+        several = []
     count = len(certificate.outside) + len(certificate.assumptions)
     leak = "A leak: the order of the rows shows whose they are, and the key undoes everything."
     if certificate.collection is not None:
@@ -103,7 +106,7 @@ def _not_protected(subject: Subject) -> tuple[str, str]:
         lead,
         bullets(
             [
-                "People with several rows: the promise is for one row each.",
+                *several,
                 leak,
                 "Every further release of the same people weakens the promise.",
                 aside(

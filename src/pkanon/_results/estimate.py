@@ -437,7 +437,7 @@ class Estimate(Reconstruction, Tabular):
             return ""
         error = self.weight_error
         bins = (
-            ", which has no upper limit on the error of its bins"
+            ", whose values beyond its list or its open end may shift totals without limit"
             if error is None
             else f", whose bins may shift totals by up to {percent(error)}%"
             if error
@@ -447,7 +447,7 @@ class Estimate(Reconstruction, Tabular):
 
     @property
     def weight_error(self) -> float | None:
-        """By which share a total may be off besides its error, as the weight is known by bins only; None: without limit."""
+        """By which share a total may be off besides its error, as the weight is known by bins or open at an end; None: without limit."""
         return 0.0 if self.weighing is None else weight_error(self.weighing.attribute, self.weighing.numbers)
 
     def __str__(self) -> str:

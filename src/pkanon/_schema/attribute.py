@@ -108,7 +108,7 @@ class Attribute:
         numbers, ``"."`` for numbers and integers.
     repeats
         What to do where an ``id`` repeats: ``refuse`` (the default), or ``one at random``, which keeps one row of each
-        person, drawn at random, before anything else is done.
+        person, drawn at random, before anything is randomised.
     drafted
         Whether its values were read off the data and nobody has confirmed them.
 

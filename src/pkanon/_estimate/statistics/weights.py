@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._blocks import Counts
 from ..._errors import InputError
-from ..._schema import Attribute, Bins
+from ..._schema import Attribute, Bins, Points
 from .numbers import bin_limits, is_numeric, representative
 
 
@@ -19,14 +19,16 @@ def weight_numbers(attribute: Attribute) -> Counts:
 
 
 def weight_error(attribute: Attribute, numbers: Counts) -> float | None:
-    """By which share a weighted total may be off, as weights are known by bins only; None: there is no limit."""
-    if attribute.other is not None:
+    """By which share a weighted total may be off, as weights are known by bins only; None: there is no limit.
+
+    Points have no such error. What lies beyond an open end, or is unlisted, has one without a limit.
+    """
+    domain = attribute.domain
+    if attribute.other is not None or (isinstance(domain, Bins | Points) and domain.open != "none"):
         return None
-    if not isinstance(attribute.domain, Bins):
+    if not isinstance(domain, Bins):
         return 0.0
-    bins = attribute.domain
-    if bins.open != "none":
-        return None
+    bins = domain
     lows, highs = bin_limits(bins)
     highs = highs - 1.0 if attribute.type == "integer" else highs
     middles = numbers[: len(lows)]
