@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pkanon as pk
+from pkanon._schema import Points
 from pkanon._schema.toml import parse
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=6)
@@ -80,6 +81,13 @@ def ranged(draw, name):
 
 
 @st.composite
+def pointed(draw, name):
+    kind = draw(st.sampled_from(["integer", "number"]))
+    points = sorted(draw(st.lists(VALUES[kind], min_size=2, max_size=5, unique=True)))
+    return pk.Attribute.pointed(name, points, type=kind, open=draw(st.sampled_from(["none", "low", "high", "both"])))
+
+
+@st.composite
 def from_hierarchy(draw, name):
     if draw(st.booleans()):
         codes = pk.code_list(draw(st.sampled_from(list(pk.code_lists()))))
@@ -98,13 +106,13 @@ def dropped(name):
 @st.composite
 def schemas(draw):
     names = draw(st.lists(TEXTS, min_size=1, max_size=5, unique=True))
-    kinds = [listed, binned, ranged, from_hierarchy, dropped]
+    kinds = [listed, binned, ranged, pointed, from_hierarchy, dropped]
     attributes = [
-        draw(draw(st.sampled_from(kinds[:4] if place == 0 else kinds))(name)) for place, name in enumerate(names)
+        draw(draw(st.sampled_from(kinds[:5] if place == 0 else kinds))(name)) for place, name in enumerate(names)
     ]
     drafted = draw(st.booleans())
     lines = st.none() | st.sampled_from(["J. Doe", "an office, 2 May"])
-    chosen = [attribute.name for attribute in attributes if attribute.role == "randomise"]
+    chosen = [a.name for a in attributes if a.role == "randomise" and not isinstance(a.domain, Points)]
     bundles = [pk.Bundle(chosen[:2])] if len(chosen) > 1 and draw(st.booleans()) else []
     return pk.Schema(
         attributes,
