@@ -203,7 +203,10 @@ def test_how_far_bins_may_be_off_is_said():
     points = [pk.Attribute.pointed("w", [0, 200, 800], open=end) for end in ("none", "high")]
     assert [weight_error(attribute, np.array([0.0, 200.0, 800.0])) for attribute in points] == [0, None]
     people = pl.DataFrame({"sex": ["F", "M"] * 50, "w": [100.0, 299.0, 500.0, 899.0] * 25})
-    for attribute, words in ((binned, "whose bins may shift totals by up to 50%"), (opened, "may shift totals without limit")):
+    for attribute, words in (
+        (binned, "whose bins may shift totals by up to 50%"),
+        (opened, "may shift totals without limit"),
+    ):
         schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), attribute])
         release = pk.release(people, pk.plan(schema, records=100, k=2), randomness=pk.Seeded(1))
         assert words in str(release.crosstab("sex", weights="w"))
