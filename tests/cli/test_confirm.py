@@ -1,5 +1,6 @@
 """pkanon confirm: every question, every way out of it, and the file before and after."""
 
+import contextlib
 import datetime as dt
 import io
 import json
@@ -325,26 +326,36 @@ os.execv(sys.executable, [sys.executable, "-m", "pkanon", "confirm", "visits.tom
 """
 
 
-def test_on_a_real_terminal(place):
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_on_a_real_terminal(place, interrupted):
     """As a process of its own: the questions are seen, and Ctrl-C changes nothing."""
     place.write("visits.toml", '[attributes.sex]\nvalues = ["F", "M"]\n')
-    for answers, expected in ((b"y\ny\npersons\n\x03", 130), (b"y\ny\npersons\ny\nJ. Doe\ny\n", 0)):
-        terminal, end = os.openpty()
-        process = subprocess.Popen(
-            [sys.executable, "-c", OWN_TERMINAL],
-            cwd=place.folder, stdin=end, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
-        os.close(end)
+    terminal, end = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", OWN_TERMINAL],
+        cwd=place.folder, stdin=end, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    os.close(end)
+    questions = [b"Would you list", b"complete", b"What is one row", b"Are you sure", b"Who", b"Write this"]
+    answers = [b"y", b"y", b"persons", b"y", b"J. Doe", b"y"]
+    for question, answer in zip(questions, answers[: 3 if interrupted else None]):
         seen = b""
-        while b"Would you list" not in seen:
+        while question not in seen:
             letter = process.stderr.read(1)
             assert letter, seen
             seen += letter
-        os.write(terminal, answers)
-        _, err = process.communicate()
-        os.close(terminal)
-        assert process.returncode == expected, err
-        assert ("confirmed" in text(place)) == (expected == 0)
+        os.write(terminal, answer + b"\n")
+    err = None
+    while err is None:
+        if interrupted:
+            os.write(terminal, b"\x03")
+        with contextlib.suppress(
+            subprocess.TimeoutExpired
+        ):  # a signal just before the read is not noticed: press again
+            _, err = process.communicate(timeout=10 if interrupted else None)
+    os.close(terminal)
+    assert process.returncode == (130 if interrupted else 0), err
+    assert ("confirmed" in text(place)) == (not interrupted)
 
 
 def test_from_file_to_an_honest_release(place):

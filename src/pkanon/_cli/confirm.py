@@ -262,7 +262,8 @@ def _report(confirmed: Confirmed, path: str, as_json: bool) -> None:
             }
         )
     else:
-        say(f"Confirmed {path}: {len(schema.randomised)} columns to randomise, by {schema.confirmed_by}.")
+        columns = len(schema.randomised)
+        say(f"Confirmed {path}: {columns} column{'s' * (columns != 1)} to randomise, by {schema.confirmed_by}.")
     if not confirmed.kept:
         note(f"{path} was written anew: its comments are gone.")
 
