@@ -11,7 +11,7 @@ import pytest
 from pkanon._cli import EXIT_CODES, GROUPS, VERBS, run
 
 SCREEN = 45
-WHOLE_LIST = 56
+WHOLE_LIST = 62
 """Lines of the list of all verbs: a tall window, but one."""
 """Lines of a terminal that somebody works in."""
 

@@ -40,7 +40,7 @@ GROUPS = {
         "ledger": "What releases of the same people have spent.",
     },
     "Ask people": {
-        "collect": "Surveys whose answers are randomised on people's own devices.",
+        "collect": "Surveys that people's own devices randomise.",
     },
     "Analyse a release": {
         "crosstab": "A corrected cross-tabulation, with errors.",

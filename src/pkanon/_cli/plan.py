@@ -15,7 +15,7 @@ from .progress import progress_bar
 from .reading import read_schema
 from .targets import Options, Target, check_target, design_options, target_options
 
-KS_HELP = "Other k to show side by side, or none [default: 2,5,20,100,1000]."
+KS_HELP = "Other k, or none [default: 2,5,20,100,1000]."
 
 
 @click.command()

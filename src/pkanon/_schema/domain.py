@@ -247,6 +247,9 @@ def _plain(edge: Edge) -> str:
     return str(int(edge)) if isinstance(edge, float) and edge.is_integer() else str(edge)
 
 
+MOST_BINS = 2**31
+
+
 def equal_edges(start: Edge, stop: Edge, width: float, where: str) -> tuple[Edge, ...]:
     """Edges from ``start`` to ``stop`` in steps of ``width`` (days for dates), computed exactly."""
     if isinstance(start, dt.date) and isinstance(stop, dt.date):
@@ -255,13 +258,13 @@ def equal_edges(start: Edge, stop: Edge, width: float, where: str) -> tuple[Edge
     first, last, step = (Decimal(str(number)) for number in (start, stop, width))
     if not step > 0 or not last > first:
         raise SchemaError(f"{where}: bins need start < stop and a positive width.")
+    if last - first > step * MOST_BINS:
+        raise SchemaError(f"{where}: bins of width {width} from {start} to {stop} are too many; the limit is 2^31 values.")
     count, rest = divmod(last - first, step)
     if rest:
         raise SchemaError(
             f"{where}: the width {width} does not divide the span from {start} to {stop}; give edges instead."
         )
-    if count > 2**31:
-        raise SchemaError(f"{where}: {count} bins are too many; the limit is 2^31 values.")
     kind = int if isinstance(start, int) else float
     return tuple(kind(first + index * step) for index in range(int(count) + 1))
 

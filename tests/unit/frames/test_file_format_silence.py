@@ -186,9 +186,10 @@ def test_any_cell_of_sqlite_may_hold_any_type(tmp_path):
         rows = [(1, 1, 1, None, b"x"), ("one", 2.5, 2, None, b"y"), (None, None, None, None, None)]
         database.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", rows)
     assert group_sizes(path, ["mixed"]).tolist() == [1, 1, 1]
-    schema = draft_schema(path).schema
-    assert [attribute.type for attribute in schema.attributes[:3]] == ["text", "number", "integer"]
-    assert [attribute.role for attribute in schema.attributes[3:]] == ["drop", "drop"]
+    draft = draft_schema(path)
+    assert [attribute.type for attribute in draft.schema.attributes] == ["text", "number", "integer"]
+    assert draft.schema.others == "drop"
+    assert {column.name for column in draft.columns if column.drafted_as == "dropped"} == {"empty", "bytes"}
 
 
 def test_types_of_duckdb_that_polars_has_not(tmp_path, capfd):
