@@ -259,7 +259,9 @@ def equal_edges(start: Edge, stop: Edge, width: float, where: str) -> tuple[Edge
     if not step > 0 or not last > first:
         raise SchemaError(f"{where}: bins need start < stop and a positive width.")
     if last - first > step * MOST_BINS:
-        raise SchemaError(f"{where}: bins of width {width} from {start} to {stop} are too many; the limit is 2^31 values.")
+        raise SchemaError(
+            f"{where}: bins of width {width} from {start} to {stop} are too many; the limit is 2^31 values."
+        )
     count, rest = divmod(last - first, step)
     if rest:
         raise SchemaError(
