@@ -24,6 +24,7 @@ from .read import (
     encode,
     encode_released,
     group_sizes,
+    roundings,
 )
 from .write import (
     as_kind,
@@ -59,6 +60,7 @@ __all__ = [
     "export_suffix",
     "group_sizes",
     "guarded",
+    "roundings",
     "wide_types",
     "write_csv",
     "write_parquet",

@@ -32,6 +32,9 @@ def _reading(plan: Plan) -> list[str]:
         sentences.append("Columns of the table that the schema does not name are dropped unread.")
     if merging := [attribute.name for attribute in plan.schema.randomised if attribute.merged]:
         sentences.append(f"Raw values are first merged into the declared ones: {', '.join(merging)}.")
+    if pointed := plan.schema.pointed:
+        names = ", ".join(attribute.name for attribute in pointed)
+        sentences.append(f"Numbers between two points are first rounded at random to one of them: {names}.")
     return sentences
 
 
@@ -57,7 +60,10 @@ def below_chance(plan: Plan) -> str:
 def _as_given(plan: Plan) -> str:
     low, high = plan.unchanged
     share = share_above(high) if low == high else f"{share_above(low)} to {share_above(high)}, depending on the row,"
-    return f"In all, {share} of the rows stay true in every answer: each of them is a person's record as given."
+    given = "a person's record as given"
+    if plan.schema.pointed:
+        return f"In all, {share} of the rows stay true in every answer but for the rounding: each of them is {given}, rounded."
+    return f"In all, {share} of the rows stay true in every answer: each of them is {given}."
 
 
 def _order(plan: Plan) -> str:

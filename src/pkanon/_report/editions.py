@@ -182,7 +182,7 @@ def _external(subject: Subject, progress: Progress) -> list[Section]:
 def _internal(
     subject: Subject, private: object, attack: bool, text: TextFormat, progress: Progress
 ) -> tuple[list[Section], Findings]:
-    truth = encode(private, subject.plan.schema, text=text, progress=progress)
+    truth = encode(private, subject.plan.schema, text=text, unrounded=True, progress=progress)
     tables = measure(subject, truth, progress)
     sections = [
         ("Internal: errors against the truth", measured(subject, truth.rows, tables)),

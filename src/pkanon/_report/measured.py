@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import PkanonError
-from .._frames import Encoded
+from .._frames import Encoded, roundings
 from .._plan import Reading
 from .._progress import Progress
+from .._schema import Attribute
 from .markup import Html, element, label, paragraph, plural, table, together
 from .subject import Subject, percent
 
@@ -54,6 +55,13 @@ def measured(subject: Subject, rows: int, found: Sequence[Measured]) -> Html:
             "Intervals are at 95%, so about 95% of them hold the truth."
         ),
     ]
+    if subject.plan.schema.pointed:
+        parts.append(
+            paragraph(
+                "A number between two points counts at both of them, in parts, as it is rounded on average. The predicted "
+                "error leaves out that the release rounded it to one of them."
+            )
+        )
     if rows != subject.release.rows:
         parts.append(
             paragraph("The release has another number of rows than the private table; errors include that difference.")
@@ -110,7 +118,8 @@ def _measure(subject: Subject, truth: Encoded, reading: Reading) -> Measured | N
         estimate = subject.release.crosstab(*reading.attributes)
     except PkanonError:
         return None
-    true = count(truth, reading.attributes, estimate.counts.shape)
+    attributes = [subject.plan.schema.attribute(name) for name in reading.attributes]
+    true = count(truth, attributes, estimate.counts.shape)
     low, high = estimate.interval()
     slack = 1e-6 * truth.rows  # a bound that was computed in floating point can miss a whole number by rounding
     possible = np.broadcast_to(estimate.channel.possible, true.shape)
@@ -118,13 +127,16 @@ def _measure(subject: Subject, truth: Encoded, reading: Reading) -> Measured | N
     return Measured(reading, float(np.abs(estimate.counts - true).sum() / truth.rows), held, int(possible.sum()))
 
 
-def count(truth: Encoded, names: Sequence[str], shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """The true table of these attributes."""
-    cells = np.zeros(truth.rows, np.int64)
-    for name, size in zip(names, shape):
-        cells *= size
-        cells += truth.codes[name]
-    return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
+def count(truth: Encoded, attributes: Sequence[Attribute], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """The true table of these attributes. A number between two points counts at both, in parts, as it is rounded on average."""
+    total = np.zeros(int(np.prod(shape)))
+    for way in roundings(truth.codes, attributes):
+        cells = np.zeros(truth.rows, np.int64)
+        for attribute, size in zip(attributes, shape):
+            cells *= size
+            cells += way.codes[attribute.name]
+        total += np.bincount(cells, way.share(truth.rows), len(total))
+    return total.reshape(shape)
 
 
 @dataclass(frozen=True)

@@ -51,17 +51,19 @@ class Subject:
         """The share of the rows that have every answer as it was given, in percent."""
         low, high = (share_above(share) for share in self.plan.unchanged)
         shares = low if low == high else f"{low} to {high}"
-        return shares if shares.startswith("less") else f"about {shares}"
+        rounded = ", numbers rounded to points" if self.plan.schema.pointed else ""
+        return (shares if shares.startswith("less") else f"about {shares}") + rounded
 
     @cached_property
     def true_rows(self) -> str:
         """How many rows have every answer as it was given, in a sentence."""
         rows = self.release.rows
         low, high = (round(share * rows) for share in self.plan.unchanged)
+        given = "as given, but for numbers rounded to points" if self.plan.schema.pointed else "as given"
         if high < 1:
-            return f"Hardly any of the {rows:,} rows has every answer as given."
+            return f"Hardly any of the {rows:,} rows has every answer {given}."
         count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-        return f"About {count} of {rows:,} rows have every answer as given."
+        return f"About {count} of {rows:,} rows have every answer {given}."
 
     @property
     def folder_name(self) -> str:

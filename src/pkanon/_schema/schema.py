@@ -212,6 +212,11 @@ class Schema:
         return next((a for a in self.attributes if a.repeats == ONE_AT_RANDOM), None)
 
     @cached_property
+    def pointed(self) -> tuple[Attribute, ...]:
+        """The randomised attributes whose numbers are rounded to points at random first, in order."""
+        return tuple(a for a in self.randomised if isinstance(a.domain, Points))
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of all attributes, in order."""
         return tuple(attribute.name for attribute in self.attributes)

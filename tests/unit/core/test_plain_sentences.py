@@ -67,3 +67,16 @@ def test_a_plan_in_one_line_rounds_like_the_rest():
     k, epsilon = re.search(r"k = ([0-9.]+), epsilon = ([0-9.]+)", str(plan)).groups()
     assert Fraction(k) <= plan.k_for(1000)
     assert Fraction(epsilon) >= plan.epsilon
+
+
+def test_numbers_that_are_rounded_at_random_are_no_records_as_given():
+    plain = pk.plan(SCHEMA, records=1000, k=7)
+    assert "a person's record as given." in plain.explain()
+    assert "rounded" not in plain.explain()
+    pointed = pk.Attribute.pointed("weight", [0, 200, 800], type="number")
+    text = pk.plan(pk.Schema([*SCHEMA.attributes, pointed]), records=1000, k=7).explain()
+    assert "Numbers between two points are first rounded at random to one of them: weight." in text
+    assert (
+        "stay true in every answer but for the rounding: each of them is a person's record as given, rounded." in text
+    )
+    assert "as given." not in text

@@ -611,3 +611,22 @@ def test_a_release_of_no_rows_has_a_report(tmp_path):
     text = page_of(tmp_path / "out", private=people, attack=False).text
     assert "No rows were released, so there is nothing to reconstruct." in text
     assert "A table of 0 rows." in (tmp_path / "out" / "README.txt").read_text()
+
+
+def test_numbers_rounded_at_random_are_compared_with_what_they_are_on_average():
+    """Rounded to the nearest point, the private table would not fit the release."""
+    draw = np.random.default_rng(4)
+    people = pl.DataFrame({"sex": draw.choice(["F", "M"], ROWS), "weight": draw.gamma(4, 25, ROWS).clip(0, 800)})
+    weight = pk.Attribute.pointed("weight", [0, 200, 800], type="number")
+    plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"]), weight]), records=ROWS, k=2)
+    release = pk.release(people, plan, randomness=pk.Seeded(2))
+    page = page_of(release, private=people)
+    assert "does not fit" not in page.text
+    assert "A number between two points counts at both of them" in page.text
+    claiming = page_of(pk.release(people, plan)).text
+    assert "rows have every answer as given, but for numbers rounded to points." in claiming
+    assert "numbers rounded to points" in claiming.partition("rows that have every answer as it was given")[2][:60]
+    expected = np.array([np.interp(people["weight"], [0, 200, 800], row).sum() for row in np.eye(3)])
+    l1 = np.abs(release.crosstab("weight").counts - expected).sum() / ROWS
+    found = re.search(r"weight 3 [0-9.]+% ([0-9.]+)% [0-9] of 3", page.text.partition("Table by table")[2])
+    assert float(found[1]) == pytest.approx(100 * l1, rel=0.01)

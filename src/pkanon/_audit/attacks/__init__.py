@@ -3,6 +3,7 @@
 combinations.py  people counted by combination of codes
 rows.py          randomised rows in the order of the table, so that an adversary's guesses can be judged
 attack.py        the custodian's attack;  result.py  what it found
+ways.py          in which ways numbers can have been rounded to points
 mechanism.py     a plan on the cells that occur;  matching.py  whose row is it, for all rows at once
 posterior.py     the exact chances of small tables;  rehearsal.py  hits and calibration
 likeness.py      did this plan make this release of this table?  values.py  what is a person's value?

@@ -3,6 +3,9 @@
 The verdict rests on what has a known chance of a false alarm: the exact chances of a small table, which have none; whether
 the plan can have made this release of this table, in this order; and hits of rehearsals above the line 1/k. The stated
 confidences of a large table are approximate and decide nothing.
+
+Numbers that a release rounds to points at random (``points``) were rounded in a way that nobody knows. Exact chances and counts
+reckon with every way. For guesses the numbers are rounded once more, and the adversary is told how: she knows more than anybody.
 """
 
 from __future__ import annotations
@@ -21,15 +24,18 @@ from ..._progress import Progress, quiet
 from ..._release import Release, carries_plan, open_release
 from ..._sample import Randomness, System
 from ..._schema import Codes
+from ..classical import class_of
 from ..resemblance import resemblance
 from ..shares import lower_share
+from .combinations import Whole
 from .likeness import Likeness, counts_likeness, order_likeness
 from .matching import Cells, Matching
-from .mechanism import Mechanism, exact_chances
+from .mechanism import Mechanism
 from .posterior import MOST_STEPS, link_chances, steps
 from .rehearsal import Bin, rehearse
 from .result import MADE_BY_PLAN, Attack, Links, Posterior, Promise, percent
 from .values import guesses
+from .ways import Way, mixed_chances, rounded, tables, ways_of
 
 FALSE_ALARM = 1e-6
 """How often an honest release fails, at most; split evenly between counts, order and hits."""
@@ -105,7 +111,7 @@ def attack(
     for asked in (*(columns or ()), *(sensitive or ())):
         if asked not in names:
             raise InputError(f"'{asked}' is not a randomised attribute. {did_you_mean(asked, names)}")
-    people = encode(private, made_by.schema, text=text, progress=progress).codes
+    people = encode(private, made_by.schema, text=text, unrounded=True, progress=progress).codes
     return _Room(made_by, people, rows, void, randomness or System(), progress).attacked(
         list(columns or names), list(sensitive or names), rehearsals
     )
@@ -151,9 +157,12 @@ class _Room:
         randomness: Randomness,
         progress: Progress,
     ) -> None:
-        self.plan, self.people, self.rows, self.void = plan, people, rows, void
+        self.plan, self.places, self.rows, self.void = plan, people, rows, void
         self.randomness, self.progress = randomness, progress
-        self.known = [unit.join([people[name] for name in unit.attributes]) for unit in plan.units]
+        self.pointed = [attribute.name for attribute in plan.schema.pointed]
+        self.people = known = rounded(plan, people, randomness) if self.pointed else people
+        self.known = [unit.join([known[name] for name in unit.attributes]) for unit in plan.units]
+        self.ways = ways_of(plan, people) if self.pointed else [[Way(column)] for column in self.known]
         self.made = [unit.join([rows[name] for name in unit.attributes]) for unit in plan.units]
         self.persons, self.count = len(self.known[0]), len(self.made[0])
         hidden = plan.count_noise is not None
@@ -206,9 +215,19 @@ class _Room:
             f"The release is void, so no k is promised; the line is that of its probabilities. {reason}"
             for reason in self.void[:1]
         ]
+        if self.pointed:
+            notes.append(
+                f"Numbers of {', '.join(self.pointed)} were rounded at random for the release, and nobody knows how. For guesses, "
+                "confidences and classical measures they were rounded anew, and the adversary is told how, which is more than "
+                "anybody can know."
+            )
         if not self.mechanism.complete:
             notes.append(
                 "The columns have too many combinations for one attack; the adversary uses those that tell most."
+            )
+        if not all(self.ways) and self.square:
+            notes.append(
+                "The numbers can have been rounded in too many ways, so neither exact chances nor a check of counts are made."
             )
         if not self.square:
             notes.append(
@@ -219,24 +238,36 @@ class _Room:
 
     def _honest(self, matching: Matching) -> list[Promise]:
         """Whether the plan made these rows of these people, in a random order."""
-        if not matching.possible:
+        if not matching.possible and not self.pointed:  # rounded in another way, they may be possible
             text = "The plan cannot have made these rows of this table: some of them have a chance of 0."
             return [Promise(MADE_BY_PLAN, False, text)]
         if not self.square:
             return []
-        counts = counts_likeness(self.mechanism, self.known, self.made)
+        counts = self._counts()
         order = order_likeness(self.mechanism, self.known, self.made)
-        return [
+        made = [] if counts is None else [
             self._likely(
                 MADE_BY_PLAN, counts, "The released counts are such as the plan makes of this table, or of one like it",
                 "The released counts are not what the plan makes of this table: it was not randomised, or with another "
                 "plan, or it is another table",
             ),
+        ]  # fmt: skip
+        return [
+            *made,
             self._likely(
                 "random order", order, "The rows are in no order that the private table knows",
                 "Too many rows stand where their people stand in the private table: they were not shuffled",
             ),
         ]  # fmt: skip
+
+    def _counts(self) -> Likeness | None:
+        """None if the numbers can have been rounded in too many ways."""
+        if not self.pointed:
+            return counts_likeness(self.mechanism, self.known, self.made)
+        if not all(self.ways):
+            return None
+        mechanism = Mechanism.of(self.plan, [*tables(self.ways), self.made])
+        return counts_likeness(mechanism, self.known, self.made, self.ways)
 
     def _likely(self, name: str, found: Likeness, good: str, bad: str) -> Promise:
         kept = found.chance >= FALSE_ALARM / 3
@@ -247,18 +278,26 @@ class _Room:
 
     def _exact(self, matching: Matching) -> Posterior | None:
         """The exact chances, if the table is small enough."""
-        people, rows = matching.people.counts.tolist(), matching.rows.counts.tolist()
-        if not self.square or not self.mechanism.complete or steps(people, rows) > MOST_STEPS:
+        if not self.square or not self.mechanism.complete or not all(self.ways):
             return None
-        known, made = (
-            [[int(column[row]) for column in table] for row in np.unique(cells.where, return_index=True)[1]]
-            for table, cells in ((self.known, matching.people), (self.made, matching.rows))
-        )
-        found = link_chances(exact_chances(self.plan, known, made), people, rows)
+        people, rows = self._alike(matching)
+        counts = matching.rows.counts.tolist()
+        if steps(people.tolist(), counts) > MOST_STEPS:
+            return None
+        first = np.unique(matching.rows.where, return_index=True)[1]
+        made = [[int(column[row]) for column in self.made] for row in first]
+        found = link_chances(mixed_chances(self.plan, self.ways, rows.tolist(), made), people.tolist(), counts)
         if found is None:
             return None
         highest = found.max()
         return Posterior(float(highest), isinstance(highest, Fraction))
+
+    def _alike(self, matching: Matching) -> tuple[Whole, Whole]:
+        """How many people of each kind there are, and the row of one of them; kinds differ by what the plan makes of them."""
+        if not self.pointed:
+            return matching.people.counts, np.unique(matching.people.where, return_index=True)[1]
+        where = class_of([self.places[attribute.name] for attribute in self.plan.schema.randomised])
+        return np.bincount(where), np.unique(where, return_index=True)[1]
 
     def _judged(self, posterior: Posterior) -> Promise:
         kept = posterior.highest <= (1 + ROUNDING) / float(self.k)

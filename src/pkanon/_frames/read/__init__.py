@@ -10,6 +10,7 @@ convert.py    a column to its declared type
 numbering.py  numbers, dates, truth values to codes;  texts.py  texts to codes;  coder.py  one attribute
 columns.py    the handling of a column by its role
 encode.py     the whole way, for a private table and for a released one
+roundings.py  in which ways numbers between points can have been rounded
 groups.py     how many rows there are, and how many of them are equal
 coded.py      columns as numbers without a schema
 weights.py    a passed column as survey weights
@@ -24,6 +25,7 @@ from .labels import Labels, all_labelled, labelled_texts
 from .numbering import as_number
 from .opening import open_source
 from .place import TableFile
+from .roundings import roundings
 from .source import Kind, Source
 from .structure import is_utf8
 from .textopen import PLAIN, TextFormat, is_text_file
@@ -56,4 +58,5 @@ __all__ = [
     "is_utf8",
     "labelled_texts",
     "open_source",
+    "roundings",
 ]
