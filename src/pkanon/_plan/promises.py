@@ -66,7 +66,7 @@ def promises(plan: Plan, records: int | None = None, central: Central | None = N
     if plan.epsilon_unbounded is not None:
         sentences.append(
             f"Whether a person is in the table at all is protected too, with epsilon = {round_up(plan.epsilon_unbounded)}: "
-            f"the number of rows is noisy (for tables of at least {plan.records:,} rows)."
+            f"the number of rows is noisy (for tables of at least {plan.records:,} {_counted(plan)})."
         )
     if central is not None:
         sentences.append(
@@ -74,6 +74,11 @@ def promises(plan: Plan, records: int | None = None, central: Central | None = N
             f"{round_up(central.epsilon)} at delta = {delta_above(central.delta)}."
         )
     return sentences
+
+
+def _counted(plan: Plan) -> str:
+    """What a record of the plan is: a row of the table, or a person where one row of each is drawn."""
+    return "rows" if plan.schema.repeating is None else "persons"
 
 
 def assumptions(plan: Plan, rows: int, collection: Collection | None = None) -> list[str]:
@@ -106,6 +111,8 @@ def _assumptions_of_devices(plan: Plan, rows: int, collection: Collection) -> li
         f"is {_k_if_known(plan, rows)}, and central epsilon is that of {rows:,} - c rows.",
         "Nobody has noted when or from where a row arrived: no service, proxy, provider, log or backup. Whoever saw a row arrive "
         "knows whose it is, so that for that person k is 1; epsilon still holds.",
+        "Nobody has both kept the results that were shown while the survey was open and noted when a person answered: for that "
+        "person, k may count only the answers between two of these results; epsilon still holds.",
         _how_invited(collection),
         "Nobody looked at a draw and then drew again or withheld it.",
         f"The declared values of every question were public knowledge and were fixed before anybody answered. {_confirmed(plan)}",
@@ -138,11 +145,10 @@ def _k_if_known(plan: Plan, rows: int) -> str:
 
 def _one_row_per_person(plan: Plan) -> list[str]:
     """What was checked, and what was only declared."""
-    sentences = [
-        "Nobody has more than one row. k and epsilon protect one row: a person with g rows has g times epsilon, and no k."
-    ]
     ids = [attribute for attribute in plan.schema.attributes if attribute.role == "id"]
     drawn = plan.schema.repeating
+    once = "Nobody has more than one row." if drawn is None else f"Nobody has more than one value of '{drawn.name}'."
+    sentences = [f"{once} k and epsilon protect one row: a person with g rows has g times epsilon, and no k."]
     checked = [
         f"The column '{attribute.name}' was different in every row; then it was dropped."
         for attribute in ids

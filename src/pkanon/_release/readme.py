@@ -137,14 +137,18 @@ def _numbers(plan: Plan, certificate: Certificate) -> Iterator[str]:
             "No column of this release has a simple formula for a pocket calculator or a few lines of R."
         )
         return
-    yield from _formula(example, certificate)
+    yield from _formula(example, certificate, drawn=plan.schema.repeating is not None)
 
 
-def _formula(example: ByHand, certificate: Certificate) -> Iterator[str]:
+def _formula(example: ByHand, certificate: Certificate, *, drawn: bool) -> Iterator[str]:
     attribute, mixture = example.attribute, example.mixture
     collected = certificate.collection is not None
-    where = "of the people who answered" if collected else "in the private table"
+    where = (
+        "of the people who answered" if collected else "in the private table" if not drawn else "among the rows drawn"
+    )
     had = "gave this answer" if collected else "had it"
+    if isinstance(attribute.domain, Points):
+        had += ", or were rounded to it"
     yield from _wrapped(
         f"By hand, for one column alone: {attribute.name}. Count the rows with one value in the file, y, of all rows, "
         f"n. Then, {where}, about"

@@ -231,3 +231,29 @@ def test_plans_keep_it(tmp_path):
     assert "repeats" not in refuse.to_json()["attributes"][0]
     assert refuse != PRIVATE
     assert refuse.digest != PRIVATE.digest
+
+
+def test_words_are_about_persons(tmp_path):
+    """ "Nobody has more than one row" is no assumption where one row of each person is drawn, and a public bound counts persons."""
+    schema = pk.Schema(
+        [
+            pk.Attribute("patient", role="id", repeats="one at random"),
+            pk.Attribute.pointed("visit", [0, VISITS], type="integer"),
+        ]
+    )
+    table = TABLE.select("patient", "visit")
+    release = pk.release(table, pk.plan(schema, records=PERSONS, k=5))
+    assumed = " ".join(release.certificate.assumptions)
+    assert "Nobody has more than one row" not in assumed
+    assert "Nobody has more than one value of 'patient'. k and epsilon protect one row" in assumed
+    release.save(tmp_path / "out")
+    text = " ".join((tmp_path / "out" / "README.txt").read_text().split())
+    assert "Then, among the rows drawn, about" in text
+    assert "had it, or were rounded to it. In tables" in text
+    assert pk.verify(tmp_path / "out").ok
+    hidden = pk.plan(schema, records=PERSONS - 100, k=5, hide_count="9/10")
+    assert any(
+        f"for tables of at least {PERSONS - 100} persons" in sentence for sentence in hidden.explain().splitlines()
+    )
+    plain = pk.plan(pk.Schema(schema.attributes[1:]), records=PERSONS, k=5, hide_count="9/10")
+    assert f"for tables of at least {PERSONS} rows" in plain.explain()
