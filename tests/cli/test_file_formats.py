@@ -144,7 +144,7 @@ def test_export(place, ending):
     again = place.run("export", "out", f"rows.{ending}")
     assert (again[0], again[1]) == (2, "")
     code, out, _ = place.run("export", "out", f"more.{ending}", "--json")
-    assert json.loads(out) == {"file": f"more.{ending}", "rows": 200, "renamed": {}}
+    assert json.loads(out) == {"file": f"more.{ending}", "rows": 200, "renamed": {}, "void": []}
 
 
 def test_exports_that_are_refused(place):
@@ -157,3 +157,15 @@ def test_exports_that_are_refused(place):
         code, out, err = place.run("export", *arguments)
         assert (code, out) == (2, "")
         assert sentence in err
+
+
+def test_an_export_of_a_release_that_claims_nothing_says_so(place):
+    """A file of rows holds no certificate: whoever passes it on has to be told."""
+    place.release()
+    assert "claims nothing" not in place.run("export", "out", "rows.csv")[2]
+    place.release("--seed", "7", "--seeded-not-private", "-o", "void")
+    code, _, err = place.run("export", "void", "void.csv")
+    assert code == 0
+    assert "warning: this release claims nothing: The key was not the operating system's own" in err
+    _, out, _ = place.run("export", "void", "void.parquet", "--json")
+    assert len(json.loads(out)["void"]) == 1

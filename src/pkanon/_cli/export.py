@@ -32,9 +32,11 @@ def command(release: str, file: str, as_json: bool) -> None:
         progress("reading", 1)
         renamed = opened.export(file, progress=progress)
     if as_json:
-        print_json({"file": file, "rows": opened.rows, "renamed": renamed})
+        print_json({"file": file, "rows": opened.rows, "renamed": renamed, "void": list(opened.certificate.void)})
         return
     say(f"Exported {opened.rows:,} rows to {file}.")
     for name, new in renamed.items():
         say(f"  {name} is called {new} in the file.")
+    if opened.certificate.void:
+        note(f"this release claims nothing: {' '.join(opened.certificate.void)}", kind="warning")
     note("the rows are randomised: counts of this file are biased; correct them with the plan, or ask pkanon crosstab.")
