@@ -103,6 +103,25 @@ def test_a_whole_interview(place, asked):
     assert pk.plan(schema, records=100, k=2).to_json()["confirmed"]["rows_are"] == "visits"
 
 
+def test_every_value_of_a_list_is_shown_before_it_is_public(place, monkeypatch):
+    towns = [f"town {i}" for i in range(39)]
+    place.write(
+        "towns.toml",
+        f'[attributes.town]\nvalues = {[*towns, "Quastenberg"]}\nmerge = {{ "town 1" = ["the old mill"] }}\n'
+        "[attributes.age]\ntype = 'integer'\nbins = { start = 0, stop = 100, width = 5 }\nopen = 'high'\n"
+        "[attributes.code]\ncodes = 'iso3166-1-alpha2'\n",
+    )
+    monkeypatch.setattr("sys.stdin", Terminal("n\nn\n"))
+    code, _, err = place.run("confirm", "towns.toml")
+    assert code == 2
+    assert "40 values: town 0, town 1," in err
+    assert "town 38, Quastenberg; merged into them, and published in the plan: the old mill\n" in err
+    monkeypatch.setattr("sys.stdin", Terminal("y\ny\n" * 2 + "n\nn\n"))
+    err = place.run("confirm", "towns.toml")[2]
+    assert "21 values: 0-4, 5-9, 10-14, 15-19, 20-24, 25-29, ... 13 more ..., 95-99, 100+\n" in err
+    assert "249 values: AD, AE, AF, AG, AI, AL, ... 241 more ..., ZM, ZW\n" in err
+
+
 def test_the_same_in_a_script(place):
     place.write("visits.toml", COLUMNS)
     code, out, err = place.run("confirm", "visits.toml", *FLAGS, *ROLES, "--on", "2026-05-02", "--json")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,10 @@ from .reading import refuse_other_kinds
 if TYPE_CHECKING:
     from .private import Confirmed, SchemaFile
 
-MOST_LABELS = 8
-"""Values of a column that are shown."""
+MOST_LISTED = 200
+"""A list of values is shown whole up to this length: any of them may be one that must not be published."""
+FIRST, LAST = 6, 2
+"""Of bins, ranges and longer lists only these are shown."""
 NO_TERMINAL = (
     "pkanon confirm asks questions, and this is no terminal; answer them with --by, --rows-are and --yes, and --role for columns "
     "without a role."
@@ -83,7 +86,8 @@ def command(
         open_columns = [column.name for column in file.schema.undecided if column.name not in answers.roles]
         if open_columns:
             raise pk.SchemaError(
-                f"Nobody has given a role to {', '.join(open_columns)}; say --role NAME=drop (or id, pass, randomise) for each."
+                f"Nobody has given a role to {', '.join(open_columns)}; say --role NAME=drop (or id, pass, randomise) for each, or "
+                "--one-at-random NAME for an id that repeats."
             )
     elif sys.stdin is None or not sys.stdin.isatty():
         raise pk.InputError(NO_TERMINAL)
@@ -242,11 +246,29 @@ def _published(schema: pk.Schema) -> list[str]:
 
 
 def _values(attribute: pk.Attribute) -> str:
-    shown = [
-        "(missing)" if label is None else str(label) for label in itertools.islice(attribute.labels(), MOST_LABELS)
-    ]
-    more = attribute.size - len(shown)
-    return f"{attribute.size:,} values: {', '.join(shown)}{f', and {more:,} more' if more else ''}"
+    text = f"{attribute.size:,} values: {_listing(attribute.labels(), attribute.size, whole=_is_list(attribute))}"
+    raw = [value for members in attribute.merge.values() for value in members]
+    if raw:
+        text += f"; merged into them, and published in the plan: {_listing(iter(raw), len(raw), whole=True)}"
+    return text
+
+
+def _is_list(attribute: pk.Attribute) -> bool:
+    """Whether every value was written down, and does not follow from a rule as bins and ranges do."""
+    return "values" in attribute.to_json()
+
+
+def _listing(labels: Iterator[object], size: int, *, whole: bool) -> str:
+    """All labels, or the first and the last of them."""
+    if size <= (MOST_LISTED if whole else FIRST + LAST):
+        return ", ".join(map(_label, labels))
+    first = [_label(label) for label in itertools.islice(labels, FIRST)]
+    last = [_label(label) for label in itertools.islice(labels, size - FIRST - LAST, None)]
+    return f"{', '.join(first)}, ... {size - FIRST - LAST:,} more ..., {', '.join(last)}"
+
+
+def _label(label: object) -> str:
+    return "(missing)" if label is None else str(label)
 
 
 def _report(confirmed: Confirmed, path: str, as_json: bool) -> None:
