@@ -32,6 +32,7 @@ def found(name, values):
         ("free text", ["ok", "later"] * 200, "free text"),
         ("c", [f"{name} will come on another day" for name in NAMES[:N]], "free text"),
         ("c", ["fine"] * 399 + ["call me at 0171 5550123 please"], "free text"),
+        ("c", ["fine", "all good", "so so"] * 133 + ["her brother Otto visits daily"], "free text"),
         ("c", ["fine"] * 398 + ["ask Frau Quastenberg", "fine again"], "names of people"),
         ("name", ["Ann", "Bo", "Cy", "Di"] * 100, "names of people"),
         ("Last Name", ["Ann", "Bo"] * 200, "names of people"),
@@ -66,6 +67,7 @@ def test_what_is_about_single_people_gets_no_role(name, values, what):
         ("job", ["Sr Manager", "Other service", "Farming and fishing"] * 133 + ["Sr Manager"]),
         ("town", ["New York", "Los Angeles", "San Diego"] * 133 + ["New York"]),
         ("notebook", ["yes", "no"] * 200),
+        ("Note Mathe", ["1", "2-", "3+", "-"] * 100),
     ],
 )
 def test_ordinary_labels_are_not_taken_for_people(name, values):
@@ -95,6 +97,61 @@ def test_numbers_of_cases_and_columns_that_are_almost_unique():
     assert found("c", [*range(0, 3 * N, 3)][: N - 9] + [None] * 9) == ("undecided", "different in every row")
     assert found("c", [1.5 * i for i in range(N)])[0] == "bins"  # a measure
     assert found("c", ["a", "b"] + [None] * (N - 2))[0] == "list"
+
+
+def test_a_number_that_repeats_says_how_many_there_are_to_plan_for():
+    for name, shape in (("patient", "P{}"), ("c", "{:05}")):
+        made = draft_schema(pl.DataFrame({name: [shape.format(i % 150) for i in range(N)], "z": ["p", "q"] * 200}))
+        assert "It holds 150 different values: with one row of each, plan for so many records." in made.warnings[0]
+        assert "150" not in made.to_toml()  # the number of people may be hidden from those who read the schema
+        assert made.warnings[0].partition(" It holds ")[0] in " ".join(made.to_toml().replace("#", "").split())
+
+
+def labelled(folder, name, labels):
+    """How a column of SPSS is drafted whose codes have these labels, and what the file of the draft says."""
+    import pyreadstat
+
+    codes = [i % len(labels) + 1 for i in range(N)]
+    pyreadstat.write_sav(
+        pl.DataFrame({name: codes, "z": ["p", "q"] * 200}),
+        str(folder / "people.sav"),
+        variable_value_labels={name: dict(enumerate(labels, 1))},
+    )
+    made = draft_schema(folder / "people.sav")
+    return made.columns[0].drafted_as, made.columns[0].warning, made.to_toml()
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "warning"),
+    [
+        ("patient", NAMES[:120], "repeats: rows may not be persons"),
+        ("seen_by", ["nobody", "Dr. Quastenberg", "Dr. Birch"], "looks like names of people"),
+        ("lastname", ["Amber", "Birch", "Cedar"], "looks like names of people"),
+        ("c", NAMES[:120], "looks like names of people"),
+        ("c", ["none", "jane@example.org"], "looks like e-mail addresses"),
+    ],
+)
+def test_labels_of_a_file_that_name_people_are_not_copied(tmp_path, name, labels, warning):
+    drafted_as, told, toml = labelled(tmp_path, name, labels)
+    assert (drafted_as, told) == ("undecided", warning)
+    assert not any(label in toml for label in labels if label not in ("none", "nobody"))
+
+
+def test_a_label_that_nobody_has_may_name_somebody_too(tmp_path):
+    import pyreadstat
+
+    pyreadstat.write_sav(
+        pl.DataFrame({"seen_by": [1, 2] * 20}),
+        str(tmp_path / "people.sav"),
+        variable_value_labels={"seen_by": {1: "nobody", 2: "a nurse", 3: f"Dr. {MARKER}"}},
+    )
+    assert draft_schema(tmp_path / "people.sav").columns[0].warning == "looks like names of people"
+
+
+def test_long_labels_of_a_file_are_public(tmp_path):
+    jobs = [f"Operators of {word} machines and others Elsewhere" for word in WORDS]
+    drafted_as, told, _ = labelled(tmp_path, "remark", [*jobs, *(f"{word} of some other kind" for word in WORDS)])
+    assert (drafted_as, told) == ("list", "")
 
 
 def test_words_in_names():

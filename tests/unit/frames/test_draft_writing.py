@@ -61,6 +61,12 @@ def test_the_day_and_the_month_are_not_guessed(tmp_path):
     assert [way.date_format for way in dates(pl.Series(["05.04.2020"]))] == ["%d.%m.%Y"]
 
 
+@pytest.mark.parametrize("written", ["{},50 €", "${}.50", "{}%", "{} km"])
+def test_numbers_with_a_unit_are_told(tmp_path, written):
+    made = draft_schema(file(tmp_path, d=[written.format(i % 80) for i in range(120)]))
+    assert (column(made, "d").drafted_as, column(made, "d").warning) == ("undecided", "numbers with a unit")
+
+
 def test_what_is_no_date(tmp_path):
     for texts in (["31/12/2020", "12/31/2020"], ["31/02/2020"], ["1/2/20"], ["01/02/0020"], ["1.2.3"]):
         assert dates(pl.Series(texts)) == []

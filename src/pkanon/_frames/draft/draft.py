@@ -83,8 +83,8 @@ class Draft:
 
     def to_toml(self) -> str:
         """The text of a ``schema.toml`` that says that it is a draft, and at each column what to look into."""
-        about = {sentence for _, sentence in self.comments}
-        top = [_comment(f"! {line}") for line in self.warnings if line not in about]
+        about = tuple(sentence for _, sentence in self.comments)
+        top = [_comment(f"! {line}") for line in self.warnings if not line.startswith(about)]
         if dropped := [quoted(column.name) for column in self.columns if column.name not in self.schema.names]:
             top.append(_comment(f"Without an entry, so dropped: {', '.join(dropped)}"))
         lines = []  # after an empty one: what is above it goes when the file is confirmed
@@ -182,7 +182,7 @@ def draft_schema(
         Schema(attributes, drafted=True, others="refuse" if len(attributes) == len(source.names) else "drop"),
         found[0].rows,
         tuple(p.drafted for p in wanted),
-        (*warnings, *(sentence for _, sentence in comments)),
+        (*warnings, *(finding.said(p.drafted.name) for p in wanted for finding in p.findings)),
         text,
         comments,
     )

@@ -42,25 +42,39 @@ def identity(column: Column) -> Finding | None:
             "different in every row",
             'holds no value twice; if it identifies persons (not cases, visits or forms), make it role = "id".',
         )
-    if _named_as_persons(column, words):
-        return Finding(
-            REPEATS,
-            "repeats and looks like the number or name of a person: rows may not be persons. A person with g rows has g "
-            'times epsilon, and no k. Make it role = "id" with repeats = "one at random" to keep one row per person.',
-        )
+    if finding := numbered_persons(column):
+        return finding
     if not words & PLACES and _written_as_numbers(column):
         return Finding(
             MAY_REPEAT,
             "repeats, and its values are written alike, as numbers of persons are: rows may not be persons. If it identifies "
             'them, make it role = "id" with repeats = "one at random"; if it is a code or a measure, declare its values or bins.',
+            _to_plan_for(column),
         )
     if _hardly_twice(column):
         return Finding(
             "almost unique",
             "differs in almost every row: it may be the number or name of a person with several rows (make it "
             'role = "id" with repeats = "one at random"), or a measure (declare bins).',
+            _to_plan_for(column),
         )
     return None
+
+
+def numbered_persons(column: Column) -> Finding | None:
+    """What somebody must look into if the name of a column with repetitions says that it numbers persons."""
+    if not _named_as_persons(column, words_in(column.name)):
+        return None
+    return Finding(
+        REPEATS,
+        "repeats and looks like the number or name of a person: rows may not be persons. A person with g rows has g "
+        'times epsilon, and no k. Make it role = "id" with repeats = "one at random" to keep one row per person.',
+        _to_plan_for(column),
+    )
+
+
+def _to_plan_for(column: Column) -> str:
+    return f"It holds {len(column.values):,} different values: with one row of each, plan for so many records."
 
 
 def _never_twice(column: Column) -> bool:

@@ -21,12 +21,16 @@ _TELLING = 100
 _MOST_COMPARED = 10_000
 _FEWEST_NAMES = 10
 _FEWEST_WORDS = 3
+_SENTENCE = 4
+"""A value of so many words that few rows hold, with a capital inside, is a remark among answers and may name somebody."""
 
 _MAIL = r"[\w.+-]+@[\w-]+\.[A-Za-z]{2,}"
 _TITLE = r"\b(?:Mr|Mrs|Ms|Miss|Herr|Frau|Mme|Mlle|Monsieur|Madame|Señora?|Signora?|Dr|Prof)\b\.? \p{Lu}\p{Ll}+"
 _NAME = r"^\p{Lu}[\p{L}'’.-]*,? \p{Lu}[\p{L}'’.-]*(?: \p{Lu}[\p{L}'’.-]*)?$"
 _CALL = r"^(?:\+|\(|00?)[0-9][0-9 ()/.-]{6,}[0-9]$|^\(?[0-9]{2,4}\)?[ /.-][0-9]{2,4}[ /.-][0-9]{3,}$"
 _CALL_INSIDE = r"\+[0-9][0-9 ()/-]{6,}[0-9]|\b0[1-9][0-9 ()/-]{6,}[0-9]|\([0-9]{2,4}\) ?[0-9][0-9 -]{4,}[0-9]"
+_NAME_INSIDE = r"\s\p{Lu}\p{Ll}"
+_WORD = r"\p{L}{2}"
 _YEAR = r"\b(?:19|20)[0-9]{2}\b"
 _STREET = (
     r"(?i)\b(?:street|road|avenue|lane|boulevard|rue|via|calle|plaza|laan|st\.|rd\.|ave\.)(?:\b|\s|$)"
@@ -38,7 +42,22 @@ def personal(column: Column) -> Finding | None:
     """What somebody must look into if a column may say something about single people."""
     if column.type != "text" or not len(column.values):
         return None
-    what = _looks_like(_sampled(column), words_in(column.name))
+    some, words = _sampled(column), words_in(column.name)
+    return _finding(
+        _contacts(some, words)
+        or ("free text" if _remarks(some, words) else None)
+        or _people(some, words)
+        or ("free text" if _free_text(some) else None)
+    )
+
+
+def named_people(column: Column) -> Finding | None:
+    """What somebody must look into if labels that a file has for its codes name people, or say where to find them."""
+    words = words_in(column.name)
+    return _finding(_contacts(column, words) or _people(column, words))
+
+
+def _finding(what: str | None) -> Finding | None:
     if what is None:
         return None
     return Finding(
@@ -53,18 +72,23 @@ def _sampled(column: Column) -> Column:
     return replace(column, values=column.values.gather_every(step), counts=column.counts.gather_every(step))
 
 
-def _looks_like(column: Column, words: frozenset[str]) -> str | None:
+def _contacts(column: Column, words: frozenset[str]) -> str | None:
     if _mail(column, words):
         return "e-mail addresses"
     if _call(column, words):
         return "phone numbers"
-    if _address(column, words):
-        return "addresses"
-    if words & REMARKS or words in ({"text"}, {"free", "text"}):
-        return "free text"
-    if (words & NAMES and words <= NAMES | OF_NAMES | PERSONS) or _names(column):
-        return "names of people"
-    return "free text" if _free_text(column) else None
+    return "addresses" if _address(column, words) else None
+
+
+def _people(column: Column, words: frozenset[str]) -> str | None:
+    named = words & NAMES and words <= NAMES | OF_NAMES | PERSONS
+    return "names of people" if named or _names(column) else None
+
+
+def _remarks(column: Column, words: frozenset[str]) -> bool:
+    """Whether the name says remarks; without a word in any value it says something else, as the German "Note" for a grade."""
+    named = bool(words & REMARKS) or words in ({"text"}, {"free", "text"})
+    return named and _share(column, _WORD) > 0
 
 
 def seldom_shared(column: Column) -> Finding | None:
@@ -116,6 +140,9 @@ def _free_text(column: Column) -> bool:
     texts = column.values.filter(~column.values.str.contains(_YEAR))  # a period is no number to call
     if (texts.str.contains(_CALL_INSIDE) & texts.str.contains(r"\p{L}")).any():
         return True
-    length = column.values.str.count_matches(r"\S+").mean()
-    wordy = length is not None and float(str(length)) >= _FEWEST_WORDS
-    return wordy and len(column.values) > 2 and _mostly_rare(column)
+    lengths = column.values.str.count_matches(r"\S+")
+    wordy = float(str(lengths.mean())) >= _FEWEST_WORDS
+    if wordy and len(column.values) > 2 and _mostly_rare(column):
+        return True
+    sentences = (lengths >= _SENTENCE) & (column.counts < RARE) & column.values.str.contains(_NAME_INSIDE)
+    return column.rows >= _TELLING and bool(sentences.any())

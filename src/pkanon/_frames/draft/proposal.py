@@ -77,7 +77,10 @@ class Proposal:
 
 def proposal(source: Source, column: Seen, file: Habits) -> Proposal:
     """What becomes of a column of a file with these habits."""
-    if (by_label := labelled(source, column)) is not None:
+    by_label = labelled(source, column)
+    if isinstance(by_label, Finding):
+        return _undecided(column.name, by_label, "text")
+    if by_label is not None:
         attribute, note = by_label
         size = attribute.size - (attribute.missing == "value")
         return Proposal(DraftedColumn(column.name, "list", size, note), attribute, None)

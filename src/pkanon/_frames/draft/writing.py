@@ -23,6 +23,8 @@ _GAPS = (" ", "'", "’", "\u00a0", "\u202f")
 """What stands between thousands besides points and commas."""
 _SHORT_YEAR = r"^[0-9]{1,2}([/.-])[0-9]{1,2}([/.-])[0-9]{2}$"
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_UNITS = r"(?:[€$£¥%]|EUR|USD|GBP|CHF|km|cm|mm|m|kg|mg|g|ml|l|h|min|s)"
+_WITH_UNIT = rf"^(?:{_UNITS} ?-?[0-9][0-9.,' ]*|-?[0-9][0-9.,' ]*{_UNITS})$"
 _TIME = r"^[0-9]{1,4}[/.-][0-9]{1,2}[/.-][0-9]{1,4}[ T][0-9]{1,2}:[0-9]{2}"
 
 
@@ -171,5 +173,7 @@ def hint(texts: pl.Series) -> str | None:
         return "dates with years of two digits"
     if all_match(texts, _TIME):
         return "dates with a time of day"
+    if all_match(texts, _WITH_UNIT):
+        return "numbers with a unit"
     shaped = texts.str.contains(r"^-?[0-9][0-9.,' ]*$").mean()
     return "numbers, but not all of them" if shaped is not None and 0.9 <= float(str(shaped)) < 1 else None

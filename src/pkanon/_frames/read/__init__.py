@@ -21,7 +21,7 @@ from .coded import CodedTable, coded_tables
 from .convert import conversion
 from .encode import NO_ROWS, Encoded, count_people, encode, encode_released
 from .groups import count_rows, group_sizes
-from .labels import Labels, all_labelled, labelled_texts
+from .labels import Labels, all_labelled, as_texts, labelled_texts
 from .numbering import as_number
 from .opening import open_source
 from .place import TableFile
@@ -45,6 +45,7 @@ __all__ = [
     "all_labelled",
     "are_names",
     "as_number",
+    "as_texts",
     "check_header",
     "coded_tables",
     "column_as_weights",
