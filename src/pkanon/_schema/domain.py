@@ -274,12 +274,16 @@ def equal_edges(start: Edge, stop: Edge, width: float, where: str) -> tuple[Edge
 def equal_width(edges: Sequence[Edge]) -> float | int | None:
     """The common width of the bins where :func:`equal_edges` gives exactly these edges, else None."""
     first, second, last = edges[0], edges[1], edges[-1]
-    if isinstance(first, dt.date) and isinstance(second, dt.date):
-        width: float | int = (second - first).days
-    elif isinstance(first, int) and isinstance(second, int):
-        width = second - first
+    width: float | int
+    whole: float | int
+    if isinstance(first, dt.date) and isinstance(second, dt.date) and isinstance(last, dt.date):
+        width, whole = (second - first).days, (last - first).days
+    elif isinstance(first, int) and isinstance(second, int) and isinstance(last, int):
+        width, whole = second - first, last - first
     else:
-        width = float(Decimal(str(second)) - Decimal(str(first)))
+        width, whole = (float(Decimal(str(edge)) - Decimal(str(first))) for edge in (second, last))
+    if not math.isclose(whole, width * (len(edges) - 1), rel_tol=1e-6):
+        return None  # such a width may need billions of edges
     try:
         return width if equal_edges(first, last, width, "") == tuple(edges) else None
     except SchemaError:

@@ -111,6 +111,16 @@ def test_joint_keeps_what_bundles_forbid_and_only_that():
     assert pk.plan(schema, records=100, k=2, design="joint").units[0].size == 6
 
 
+@pytest.mark.parametrize("last", [1e9, 1e28, 1e300])
+def test_uneven_edges_far_apart_are_written_as_they_are(last):
+    """Not as bins of the first width, of which there would be billions."""
+    schema = pk.Schema([pk.Attribute.binned("x", edges=[0.0, 1.0, last])])
+    assert "edges" in schema.to_toml()
+    assert parse(schema.to_toml()) == schema
+    with pytest.raises(pk.SchemaError, match="are too many"):
+        pk.Attribute.binned("x", start=0.0, stop=last * 10, width=1.0)
+
+
 @pytest.mark.parametrize(
     ("open_end", "limits"),
     [
