@@ -1,7 +1,8 @@
 """What the released table looks like: attributes, their public values, and bundles.
 
 domain.py     listed values, bins, ranges, points: a value to a code and back
-attribute.py  a name, a domain, a role, what happens to missing and unlisted values
+attribute.py  a name, a domain, a role, what happens to missing and unlisted values; JSON
+declaring.py  what may be declared about an attribute, and what is refused
 merge.py      raw values that become declared ones while a table is read
 notation.py   how a text file writes dates and numbers
 hierarchy.py  raw values and their coarser labels, level by level;  codes/  ready code lists
@@ -11,9 +12,10 @@ toml.py       schema.toml in and out;  layout.py  how it is set
 confirming.py a confirmation written into a schema.toml
 """
 
-from .attribute import MISSING_LABEL, Attribute, Domain
+from .attribute import MISSING_LABEL, Attribute
 from .codes import code_list, code_lists
 from .confirming import Confirmed, SchemaFile
+from .declaring import Domain
 from .domain import INT64, Bins, Edge, Listed, Points, Range, Value, value_to_text
 from .hierarchy import Hierarchy, read_hierarchy
 from .notation import PLAIN_NOTATION, Notation

@@ -19,7 +19,7 @@ from typing import Any
 
 from .._errors import InputError, SchemaError
 from .._files import write_over
-from .attribute import ONE_AT_RANDOM
+from .declaring import ONE_AT_RANDOM
 from .schema import Schema
 from .toml import as_date, schema_of
 

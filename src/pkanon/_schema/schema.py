@@ -19,7 +19,8 @@ from typing import Any, Literal, TypeAlias
 
 from .._errors import SchemaError, did_you_mean
 from .._files import digest, write_new
-from .attribute import ONE_AT_RANDOM, Attribute, marked
+from .attribute import Attribute, marked
+from .declaring import ONE_AT_RANDOM
 from .domain import Points, Value
 from .unit import Unit
 

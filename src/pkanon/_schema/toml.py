@@ -50,8 +50,9 @@ from pathlib import Path
 from typing import Any
 
 from .._errors import InputError, SchemaError, did_you_mean
-from .attribute import WITH_VALUES, Attribute, marked, undecided
+from .attribute import Attribute, marked, undecided
 from .codes import code_list
+from .declaring import WITH_VALUES
 from .domain import Bins, Listed, Points, Range, equal_width, value_to_text
 from .hierarchy import named_hierarchy
 from .layout import laid_out
