@@ -90,7 +90,7 @@ def test_no_mechanism_of_the_same_signs_is_better(sizes, epsilon, workload, floo
     for sign in (1.0, -1.0) if epsilon < optimal.SMALL_EPSILON else (1.0,):
         signs = {mask: sign ** mask.bit_count() for mask in range(1, 2 ** len(sizes))}
         try:
-            t = optimal._with_floors(problem, signs, math.inf)
+            t = optimal._with_floors(problem, signs, optimal._Work(1e12))
         except optimal.Infeasible:  # negative eigenvalues cannot be as large as positive ones
             t = None
         if t is not None:

@@ -17,7 +17,6 @@ unknown serves all sets that are alike: 13 instead of 4,096 for 12 yes-no questi
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -50,13 +49,14 @@ NOUGHT = 1e-3
 """An eigenvalue below this share of its wish is zero but for rounding."""
 ROUNDS = 12
 """In the second half of them, or where many are violated, all floors are asked for at once."""
-SECONDS = 20.0
-"""For one problem, all attempts and sign patterns together."""
-MOST_WORK = 2e9
-"""Multiplications in one step of the solver: beyond it a problem takes minutes, and is not tried."""
+MOST_WORK = 5e9
+"""Multiplications for one problem, all attempts and sign patterns together: some 20 seconds. It is not the clock that stops
+the solver, so that the same question has the same plan, however busy the machine."""
+MOST_STEPS, FEWEST_STEPS = 200, 8
+"""Steps of the solver: it is stopped after so many, and a problem for which there is less work left than for a few is not tried."""
 SHRINKS = (0.0, 1e-4, 3e-4, 1e-3, 3e-3)
 """Shares by which the budget shrinks where the solver gets stuck; rounding to words spends the whole of it again."""
-SOLVED, UNFINISHED = ("Solved", "AlmostSolved"), ("InsufficientProgress", "MaxIterations", "MaxTime")
+SOLVED, UNFINISHED = ("Solved", "AlmostSolved"), ("InsufficientProgress", "MaxIterations")
 """The solver's words for a solution, and for a point that may be near one."""
 
 
@@ -145,6 +145,13 @@ class Infeasible(Exception):
     """No mechanism keeps the floors."""
 
 
+@dataclass
+class _Work:
+    """What is left of the multiplications for one problem."""
+
+    left: float
+
+
 def solve(problem: Problem) -> NDArray[np.float64] | None:
     """t of the best mechanism with positive eigenvalues, or at small eps with alternating ones; None if none was found.
 
@@ -156,12 +163,12 @@ def solve(problem: Problem) -> NDArray[np.float64] | None:
     if problem.epsilon < SMALL_EPSILON and many:
         # two values are told apart as well by keeping as by avoiding: exchanging them turns one into the other
         patterns.append({mask: -1.0 if (mask & many).bit_count() % 2 else 1.0 for mask in masks})
-    deadline = time.monotonic() + SECONDS
+    work = _Work(MOST_WORK)
     solutions: list[tuple[NDArray[np.float64], dict[int, float]]] = []
     impossible = 0
     for signs in patterns:
         try:
-            t = _with_floors(problem, signs, deadline)
+            t = _with_floors(problem, signs, work)
         except Infeasible:
             impossible += 1
         else:
@@ -171,11 +178,11 @@ def solve(problem: Problem) -> NDArray[np.float64] | None:
     if not solutions:
         return None
     best, signs = min(solutions, key=lambda one: problem.objective(one[0]))
-    return _with_wishes(problem, signs, best, deadline) if problem.wishes else best
+    return _with_wishes(problem, signs, best, work) if problem.wishes else best
 
 
 def _with_wishes(
-    problem: Problem, signs: Mapping[int, float], t: NDArray[np.float64], deadline: float
+    problem: Problem, signs: Mapping[int, float], t: NDArray[np.float64], work: _Work
 ) -> NDArray[np.float64]:
     """Fulfil the wishes with the signs that eigenvalues have anyway: all of them, those that are missed, or a part of these."""
     masks = list(problem.wishes)
@@ -195,18 +202,18 @@ def _with_wishes(
         more = replace(problem, floors={**problem.floors, **wishes}, wishes={})
         for side in (own, turned) if turned != own else (own,):
             with suppress(Infeasible):
-                better = _with_floors(more, {**signs, **side}, deadline)
+                better = _with_floors(more, {**signs, **side}, work)
                 if better is not None and problem.objective(better) <= most:
                     return better
     return t
 
 
-def _with_floors(problem: Problem, signs: Mapping[int, float], deadline: float) -> NDArray[np.float64] | None:
+def _with_floors(problem: Problem, signs: Mapping[int, float], work: _Work) -> NDArray[np.float64] | None:
     """Solve, see which floors are violated, add them, and again."""
     active: dict[int, float] = {}
     masks = list(problem.floors)
     for attempt in range(ROUNDS):
-        t = _solve_stubbornly(problem, signs, active, deadline)
+        t = _solve_stubbornly(problem, signs, active, work)
         if t is None or not masks:
             return t
         values = problem.eigenvalues(t, masks)
@@ -226,16 +233,13 @@ def _with_floors(problem: Problem, signs: Mapping[int, float], deadline: float) 
 
 
 def _solve_stubbornly(
-    problem: Problem, signs: Mapping[int, float], floors: Mapping[int, float], deadline: float
+    problem: Problem, signs: Mapping[int, float], floors: Mapping[int, float], work: _Work
 ) -> NDArray[np.float64] | None:
     """Solve; where the solver gets stuck, try slightly smaller budgets, which hardly change t."""
     close = []
     impossible = 0
     for shrink in SHRINKS:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            break
-        t, status = _solve_once(replace(problem, epsilon=problem.epsilon * (1 - shrink)), signs, floors, left)
+        t, status = _solve_once(replace(problem, epsilon=problem.epsilon * (1 - shrink)), signs, floors, work)
         if t is not None and status in SOLVED:
             return t
         if t is not None:
@@ -247,7 +251,7 @@ def _solve_stubbornly(
 
 
 def _solve_once(
-    problem: Problem, signs: Mapping[int, float], floors: Mapping[int, float], seconds: float
+    problem: Problem, signs: Mapping[int, float], floors: Mapping[int, float], work: _Work
 ) -> tuple[NDArray[np.float64] | None, str]:
     """(t, or None if the solver did not come near it; the solver's word for it)."""
     import clarabel
@@ -260,7 +264,8 @@ def _solve_once(
     share = np.bincount(kind, problem.cells())
     terms = [mask for mask in problem.coefficients if alike[mask] == mask]
     bounded = {int(alike[mask]): least for mask, least in floors.items()}
-    if count * (len(terms) + len(bounded)) ** 2 > MOST_WORK:
+    step = count * (len(terms) + len(bounded)) ** 2
+    if FEWEST_STEPS * step > work.left:
         return None, "too large"
     # eigenvalues are counted in units of the paper's, whose sizes they share; otherwise the problem is badly scaled
     odds = math.exp(log_odds(problem.epsilon, problem.sizes))
@@ -303,7 +308,7 @@ def _solve_once(
     values, down, across = (np.concatenate(parts) for parts in zip(*entries))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.time_limit = seconds
+    settings.max_iter = min(MOST_STEPS, int(work.left / step))
     solution = clarabel.DefaultSolver(
         sparse.csc_matrix((unknowns, unknowns)),
         np.concatenate([np.zeros(count + 1), costs / costs.sum()]),
@@ -312,6 +317,7 @@ def _solve_once(
         cones,
         settings,
     ).solve()
+    work.left -= step * solution.iterations
     # a solver that could not finish may have come close; whether it did is checked by whoever uses t
     x, status = np.array(solution.x), str(solution.status)
     if status not in (*SOLVED, *UNFINISHED) or not np.isfinite(x).all() or x[count] <= 0:

@@ -81,7 +81,7 @@ def test_nothing_to_round():
 
 
 def test_too_large_a_problem_is_dealt_to_two_blocks_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(optimal, "MOST_WORK", 2e5)
+    monkeypatch.setattr(optimal, "MOST_WORK", 7e6)
     schema = schema_of(range(2, 11))
     plan = pk.plan(schema, records=100_000, k=20)
     assert len(plan.blocks) == 2
@@ -91,8 +91,17 @@ def test_too_large_a_problem_is_dealt_to_two_blocks_and_that_is_said(monkeypatch
         assert plan.predict(*names).l1 <= paper.predict(*names).l1 * (1 + 1e-5)
 
 
-def test_no_time_at_all(monkeypatch):
-    monkeypatch.setattr(optimal, "SECONDS", 0.0)
+def test_a_plan_does_not_depend_on_the_clock(monkeypatch):
+    schema = schema_of(range(2, 9))
+    calm = pk.plan(schema, records=100_000, k=20)
+    ticks = itertools.count(0, 3600)
+    for clock in ("monotonic", "perf_counter", "process_time", "time"):
+        monkeypatch.setattr(f"time.{clock}", lambda: float(next(ticks)))
+    assert pk.plan(schema, records=100_000, k=20) == calm
+
+
+def test_no_work_at_all(monkeypatch):
+    monkeypatch.setattr(optimal, "MOST_WORK", 0)
     plan = pk.plan(schema_of([2, 3, 4, 5]), records=100_000, k=20)
     assert plan.asked.fallback == "joint: nothing better was found that keeps the floor"
 
@@ -239,7 +248,7 @@ def test_avoiding_and_keeping_one_of_two_values_are_the_same(epsilon):
     found = []
     for counted in (0b1111, 0b1010):  # all units, or those with more than two values
         signs = {mask: -1.0 if (mask & counted).bit_count() % 2 else 1.0 for mask in problem.coefficients}
-        found.append(problem.objective(optimal._with_floors(problem, signs, math.inf)))
+        found.append(problem.objective(optimal._with_floors(problem, signs, optimal._Work(1e12))))
     assert found[0] == pytest.approx(found[1], rel=1e-5)
 
 
