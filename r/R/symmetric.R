@@ -5,11 +5,11 @@
 # matrix, such as its inverse, is the same with other numbers in the place of lam_T.
 
 # The units of a block as far as a table shows them; `axes` maps attributes to axes, of `count` in all.
-part_of <- function(block, axes, count, names = names(axes)) {
+part_of <- function(block, axes, count, shown = names(axes)) {
   units <- list()
   for (bit in seq_along(block$units) - 1L) {
     unit <- block$units[[bit + 1L]]
-    inside <- intersect(unit$attributes, names)
+    inside <- intersect(unit$attributes, shown)
     if (!length(inside)) next
     inside <- inside[order(axes[inside])]
     shares <- unit_shares(unit, inside)

@@ -1,0 +1,174 @@
+# Intervals for counts that are honest also where few rows decide them.
+#
+# Where an estimate is neither skewed nor moves in steps, its interval is the usual one, plus or minus z standard errors;
+# with a steadied error where few rows estimate it. Otherwise it is a score interval: the limits are the values c under
+# which the estimate would be just too far off, with the normal quantile corrected for skewness (Cornish and Fisher). Where
+# the variance is below FEW steps squared, both limits also move out by half a step.
+
+FEW <- 10
+SCARCE <- 20
+SKEWED <- 1 / sqrt(50)
+ROOT_STEPS <- 14L
+
+z_of <- function(level) stats::qnorm((1 + level) / 2)
+
+wald <- function(estimate, error, level) list(low = estimate - z_of(level) * error, high = estimate + z_of(level) * error)
+
+honest <- function(estimate, error, shape, total, sampled, level) {
+  variance <- ifelse(error > 0, variance_with(shape, total, shape$people, sampled), 0)  # a certain number has none
+  known <- variance > 0
+  steps <- ifelse(known & shape$step > 0, variance / shape$step^2, Inf)
+  skewness <- ifelse(known, third_with(shape, total, shape$people, sampled) / variance^1.5, 0)
+  # few released rows estimate their own variance badly, and too small as often as too large
+  steadied <- sqrt(pmax(error^2 + variance, 2 * error^2) / 2)
+  scarce <- shape$expected < SCARCE
+  limits <- wald(estimate, ifelse(scarce, steadied, error), level)
+  few <- abs(skewness) >= SKEWED | steps < FEW
+  if (any(few)) {
+    score <- score_limits(estimate[few], shape[few, ], total, steps[few] < FEW, sampled, level)
+    limits$low[few] <- score$low
+    limits$high[few] <- score$high
+  }
+  limits$plain <- !few & !scarce
+  limits
+}
+
+# The variance of the estimate, with c people counted.
+variance_with <- function(shape, total, c, sampled) {
+  certain <- if (sampled) c * c / total else c
+  pmax(shape$others_2 * pmax(total - c, 0) + shape$own_2 * c - certain, 0)
+}
+
+# The third central moment of the estimate, with c people counted.
+third_with <- function(shape, total, c, sampled) {
+  cubes <- shape$others_3 * pmax(total - c, 0) + shape$own_3 * c
+  if (!sampled) return(cubes - (3 * shape$own_2 - 2) * c)
+  share <- c / total
+  cubes - 3 * share * (shape$others_2 * pmax(total - c, 0) + shape$own_2 * c) + 2 * share * share * c
+}
+
+score_limits <- function(estimate, shape, total, coarse, sampled, level) {
+  z <- z_of(level)
+  half <- ifelse(coarse, abs(shape$step) / 2, 0)
+  skew <- (z * z - 1) / 6
+  distance <- function(c, sign) {
+    at <- pmax(c, 0)
+    variance <- variance_with(shape, total, at, sampled)
+    tilt <- ifelse(variance > 0, third_with(shape, total, at, sampled) / variance, 0)
+    # the correction for skewness moves a limit towards the estimate, but never past it
+    sign * pmax(z * sqrt(variance) + sign * skew * tilt, 0) + sign * half
+  }
+  limit <- function(sign) {
+    reach <- abs(distance(estimate, sign)) + abs(distance(0 * estimate, sign))
+    far <- estimate - sign * 2 * (reach + z * z * pmax(abs(shape$step), shape$own_2))
+    root_of(function(c) estimate - c - distance(c, sign), estimate, far)
+  }
+  list(low = limit(1), high = limit(-1))
+}
+
+# Where f changes its sign between near and far: the false position, Illinois variant.
+root_of <- function(f, near, far) {
+  at_near <- f(near)
+  at_far <- f(far)
+  middle <- far
+  for (step in seq_len(ROOT_STEPS)) {
+    apart <- at_far - at_near
+    middle <- ifelse(apart != 0, near - at_near * (far - near) / ifelse(apart != 0, apart, 1), near)
+    at_middle <- f(middle)
+    beyond <- at_middle * at_far > 0
+    # the end that stays has its value halved, or it would stay for ever
+    at_near <- ifelse(beyond, at_near / 2, at_middle)
+    at_far <- ifelse(beyond, at_middle, at_far / 2)
+    near <- ifelse(beyond, near, middle)
+    far <- ifelse(beyond, middle, far)
+  }
+  middle
+}
+
+# Limits of above / below from the limits of both (MOVER; Donner and Zou 2012), and where they are finite.
+ratio_limits <- function(above, above_limits, below, below_limits, correlation) {
+  root <- function(up, down, sign) {
+    # (above - r below)^2 = up^2 + r^2 down^2 - 2 r correlation up down
+    a <- below^2 - down^2
+    b <- above * below - correlation * up * down
+    inside <- pmax(b * b - a * (above^2 - up^2), 0)
+    bounded <- a > 0 & below > 0
+    list(value = ifelse(bounded, (b + sign * sqrt(inside)) / a, NaN), bounded = bounded)
+  }
+  low <- root(above - above_limits$low, below_limits$high - below, -1)
+  high <- root(above_limits$high - above, below - below_limits$low, 1)
+  list(low = low$value, high = high$value, bounded = low$bounded & high$bounded)
+}
+
+# Limits of a count of people over the size of a group that holds them all; 0 to 1 where nothing bounds them.
+share_limits <- function(above, above_limits, above_errors, below, below_limits, below_errors, covariance) {
+  correlation <- covariance / (above_errors * below_errors)
+  correlation <- pmin(pmax(replace_infinite(correlation), -1), 1)
+  limits <- ratio_limits(above, above_limits, below, below_limits, correlation)
+  list(
+    low = ifelse(limits$bounded, limits$low, 0), high = ifelse(limits$bounded, limits$high, 1), bounded = limits$bounded
+  )
+}
+
+replace_infinite <- function(x) {
+  x[is.nan(x)] <- 0
+  x
+}
+
+# Limits of functions around their values.
+function_limits <- function(table, functions, errors, level) {
+  values <- values_of(functions, table$counts)
+  factors <- factors_of(functions)
+  sums <- is.na(factors)
+  limits <- wald(values, steadied(table, functions, errors, sums), level)
+  counts <- which(!sums)
+  if (!length(counts)) return(limits)
+  scale <- factors[counts]
+  counting <- functions
+  if (functions$kind == "listed") {
+    counting <- listed(functions$channel, (functions$weights[, counts, drop = FALSE] != 0) + 0)
+  }
+  found <- count_limits(table, counting, values[counts] / scale, errors[counts] / abs(scale), level)
+  limits$low[counts] <- pmin(found$low * scale, found$high * scale)
+  limits$high[counts] <- pmax(found$low * scale, found$high * scale)
+  limits
+}
+
+# Standard errors of sums for their limits: where few rows estimate them, with the variance of the nearest table if larger.
+steadied <- function(table, functions, errors, sums) {
+  if (table$total == 0 || !any(sums)) return(errors)
+  part <- listed(functions$channel, functions$weights[, sums, drop = FALSE])
+  people <- collapse(table$channel, nearest_whole(table))
+  known <- if (table$about == "population") values_of(part, people)^2 / table$total else squares_of(part, people)
+  variance <- pmax(products_of(part, expected_rows(table)) - known, 0)
+  rows <- colSums((part$weights != 0) * as.vector(collapse(table$channel, expected_rows(table))))
+  own <- errors[sums]
+  errors[sums] <- ifelse(rows < SCARCE, sqrt(pmax(own^2 + variance, 2 * own^2) / 2), own)
+  errors
+}
+
+# Limits of counts; a count of more than half of the people has those of all others, taken from the total.
+count_limits <- function(table, counting, centre, errors, level) {
+  limits <- wald(centre, errors, level)
+  total <- table$total
+  if (total == 0) return(limits)
+  sampled <- table$about == "population"
+  shape <- shape_of(counting, nearest_whole(table), expected_rows(table))
+  few <- shape$people <= total / 2
+  if (any(few)) {
+    found <- honest(centre[few], errors[few], shape[few, ], total, sampled, level)
+    limits$low[few] <- found$low
+    limits$high[few] <- found$high
+  }
+  many <- which(!few)
+  if (length(many)) {
+    channel <- table$channel
+    own <- if (counting$kind == "cells") single_cells(channel, many) else counting$weights[, many, drop = FALSE]
+    others <- listed(channel, as.vector(channel$possible) - own)
+    shape <- shape_of(others, nearest_whole(table), expected_rows(table))
+    found <- honest(total - centre[many], errors[many], shape, total, sampled, level)
+    limits$low[many] <- ifelse(found$plain, limits$low[many], total - found$high)
+    limits$high[many] <- ifelse(found$plain, limits$high[many], total - found$low)
+  }
+  limits
+}
