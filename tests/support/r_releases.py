@@ -1,6 +1,10 @@
-"""Releases of every kind of block and of attribute, small and seeded, to ask the package in r/ about."""
+"""Releases of every kind of block and of attribute, small and seeded, to ask the package in r/ about.
+
+``python tests/support/r_releases.py FOLDER`` writes the example of the package anew, into a folder that does not exist.
+"""
 
 import datetime as dt
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -127,3 +131,33 @@ def label(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value.isoformat() if isinstance(value, dt.date) else str(value)
+
+
+def example() -> pk.Release:
+    """The release in r/inst/extdata/example: 1,000 invented people, the default design with a bundle."""
+    schema = pk.Schema(
+        [
+            pk.Attribute("sex", ["F", "M"]),
+            pk.Attribute.binned("age", edges=[0, 20, 40, 60], open="high"),
+            pk.Attribute("education", ["none", "school", "degree"], missing="value"),
+            pk.Attribute.ranged("rooms", 1, 4),
+        ],
+        [pk.Bundle(["age", "education"], forbid=[{"age": ["0-19"], "education": ["degree"]}])],
+    )
+    draw = np.random.default_rng(1)
+    age = draw.integers(0, 95, 1_000)
+    ways = {True: [0.7, 0.25, 0.0, 0.05], False: [0.15, 0.45, 0.3, 0.1]}
+    people = pl.DataFrame(
+        {
+            "sex": draw.choice(["F", "M"], 1_000),
+            "age": age,
+            "education": [draw.choice(np.array(["none", "school", "degree", None]), p=ways[bool(a < 20)]) for a in age],
+            "rooms": draw.choice([1, 2, 3, 4], 1_000, p=[0.2, 0.4, 0.3, 0.1]),
+        }
+    )
+    plan = pk.plan(schema, records=1_000, epsilon=4, workload=2)
+    return pk.release(people, plan, randomness=pk.Seeded(1))
+
+
+if __name__ == "__main__":
+    example().save(sys.argv[1], format="csv")

@@ -1,0 +1,37 @@
+library(pkanon)
+
+release <- read_release(system.file("extdata", "example", package = "pkanon"))
+stopifnot(nrow(as.data.frame(crosstab(release, "sex", "education"))) == 8L)
+
+# a table holds its marginals: the same number, the same error, the same interval
+tab <- crosstab(release, "sex", "age", "education")
+single <- as.data.frame(crosstab(release, "sex"))
+women <- as.data.frame(count(tab, list(sex = "F")))
+stopifnot(all.equal(unlist(women), unlist(single[1L, names(women)])))
+stopifnot(all.equal(as.numeric(count(tab)), 1000))
+
+# a merged cell is the count of its members; all values merged are everybody
+merged <- merge_values(crosstab(release, "education", "sex"), education = list(some = c("school", "degree")))
+some <- count(crosstab(release, "education", "sex"), list(education = c("school", "degree"), sex = "M"))
+row <- subset(as.data.frame(merged), education == "some" & sex == "M")
+stopifnot(all.equal(unlist(row[3:6]), unlist(as.data.frame(some))))
+stopifnot(identical(dimnames(merged)$education, c("none", "some", "(missing)")))
+
+# the missing value is visible, and NA asks for it
+stopifnot(identical(
+  as.data.frame(count(tab, list(education = NA))), as.data.frame(count(tab, list(education = "(missing)")))
+))
+
+# what cannot be asked is refused, with what there is instead
+refused <- function(expression, words) {
+  message <- tryCatch({ expression; "" }, error = conditionMessage)
+  if (!all(vapply(words, grepl, NA, message, fixed = TRUE))) stop("not refused as it should be: ", message)
+}
+refused(crosstab(release, "sx"), c("'sx'", "Available: sex, age"))
+refused(count(tab, list(sex = "X")), c("'X'", "Available: F, M"))
+refused(count(tab, list(age = NA)), "no missing values")
+refused(mean(tab, "education"), "which number stands for each value")
+refused(crosstab(release, "sex", level = 95), "Did you mean 0.95?")
+refused(count(tab) + count(crosstab(release, "sex")), "one and the same table")
+refused(merge_values(tab, age = list(old = c("60+", "100"))), c("'100'", "Available: 0-19"))
+refused(read_release(tempdir()), "not a finished release")
