@@ -2,22 +2,46 @@
 
 test <- function(x, ...) UseMethod("test")
 
-test.pk_number <- function(x, null = 0, ...) {
+# A value is rejected at 5% if and only if it lies outside the 95% interval, and so at every level: the p-value is 1 less the
+# smallest level whose interval holds the value. Where the interval is plus or minus z standard errors, this is the z test.
+test.pk_number <- function(x, null = NULL, ...) {
+  if (is.null(null)) null <- if (x$scale == "log") 1 else 0
   if (!is.numeric(null) || length(null) != 1L || !is.finite(null)) refuse("null is a single number.")
   error <- standard_error(x)
-  on_log <- x$scale == "log"
-  if (on_log && (x$value <= 0 || null <= 0)) on_log <- FALSE
-  z <- if (on_log) (log(x$value) - log(null)) / (error / x$value) else (x$value - null) / error
+  z <- if (is.nan(x$value) || is.nan(error)) NaN else distance_from(x, null, error)
   limits <- number_limits(x, x$level)
   structure(
     list(
       statistic = c(z = z), p.value = 2 * stats::pnorm(-abs(z)), estimate = stats::setNames(x$value, x$what),
       null.value = c(value = null), stderr = error, alternative = "two.sided",
       conf.int = structure(c(limits$low, limits$high), conf.level = x$level),
-      method = "Estimate from a randomised release against a value (normal approximation)", data.name = x$what
+      method = "Test of a number from a randomised release", data.name = x$what
     ),
     class = "htest"
   )
+}
+
+FARTHEST <- 8  # standard errors: levels closer to 1 cannot be told from 1
+
+# How many standard errors of a normal variable `null` is away: the z whose interval just reaches it.
+distance_from <- function(x, null, error) {
+  if (x$value == null) return(0)
+  if (x$scale == "log" && x$value > 0) {
+    if (null <= 0) refuse("A ratio is above zero, so ", format(null), " cannot be tested; no difference is a ratio of 1.")
+    return((log(x$value) - log(null)) / (error / x$value))
+  }
+  plain <- (x$value - null) / error
+  if (x$scale == "log" || (!x$linear && is.null(x$below))) return(plain)
+  below <- null < x$value
+  beyond <- function(z) {
+    limits <- number_limits(x, 2 * stats::pnorm(z) - 1)
+    if (below) limits$low - null else null - limits$high
+  }
+  near <- beyond(1e-9)
+  if (near <= 0) return(0)
+  if (beyond(FARTHEST) > 0) return(plain)
+  z <- stats::uniroot(beyond, c(1e-9, FARTHEST), tol = 1e-11)$root
+  if (below) z else -z
 }
 
 LARGEST_PAIR <- 4096L

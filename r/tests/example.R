@@ -35,3 +35,17 @@ refused(crosstab(release, "sex", level = 95), "Did you mean 0.95?")
 refused(count(tab) + count(crosstab(release, "sex")), "one and the same table")
 refused(merge_values(tab, age = list(old = c("60+", "100"))), c("'100'", "Available: 0-19"))
 refused(read_release(tempdir()), "not a finished release")
+
+# a test rejects at 5% what the 95% interval does not hold, whatever interval it is
+tab <- crosstab(release, "age", "education", "sex")
+for (number in list(
+  count(tab, list(age = "0-19", education = "school", sex = "F")),
+  proportion(tab, list(education = "degree"), given = list(sex = "F")),
+  mean(crosstab(release, "rooms"), "rooms"),
+  difference(tab, list(sex = "F"), list(sex = "M")),
+  odds_ratio(tab, list(sex = "F"), list(education = "degree"))
+)) {
+  for (limit in confint(number, level = 0.9)) stopifnot(all.equal(test(number, limit)$p.value, 0.1, tolerance = 1e-6))
+  stopifnot(test(number, as.numeric(number))$p.value == 1)
+}
+stopifnot(identical(test(odds_ratio(tab, list(sex = "F"), list(education = "degree")))$null.value[[1L]], 1))
