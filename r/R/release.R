@@ -124,7 +124,9 @@ as_released_texts <- function(values, type) {
   if (inherits(values, "Date")) return(format(values, "%Y-%m-%d"))
   if (is.logical(values) && type == "boolean") return(tolower(as.character(values)))
   if (is.numeric(values) && type == "integer") {
-    return(ifelse(is.na(values) | values != round(values), NA, sprintf("%.0f", as.numeric(values))))
+    # from 2^53 on, a double may stand for several integers
+    whole <- !is.na(values) & values == round(values) & abs(values) < 2^53
+    return(ifelse(whole, sprintf("%.0f", as.numeric(values)), NA))
   }
   if (is.numeric(values)) return(sprintf("%.17g", as.numeric(values)))
   enc2utf8(as.character(values))

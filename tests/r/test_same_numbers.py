@@ -102,14 +102,10 @@ def ask_numbers(questions, key, tab, table, level):
     questions.number(f"{key} both", f"count({tab}, {r_condition(both)})", table.count(both), level)
     questions.number(f"{key} share", f"proportion({tab}, {first})", table.proportion(one), level)
     questions.number(f"{key} whole", f"proportion({tab}, {first}, {first})", table.proportion(one, one), level)
-    questions.number(
-        f"{key} difference", f"difference({tab}, {first}, {second})", table.difference(one, other), level
-    )
+    questions.number(f"{key} difference", f"difference({tab}, {first}, {second})", table.difference(one, other), level)
     questions.number(f"{key} ratio", f"ratio({tab}, {first}, {second})", table.ratio(one, other), level)
     if len(table.names) > 1:
-        questions.number(
-            f"{key} among", f"proportion({tab}, {first}, {second})", table.proportion(one, other), level
-        )
+        questions.number(f"{key} among", f"proportion({tab}, {first}, {second})", table.proportion(one, other), level)
         rest = {table.names[-1]: list(table.attributes[-1].labels())[:1]}
         questions.number(
             f"{key} gap",

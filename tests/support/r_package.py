@@ -44,7 +44,9 @@ def install(library: Path) -> Path:
     library.mkdir()
     source = library.parent / f"{library.name}-source"
     shutil.copytree(PACKAGE, source)
-    code, printed = run([program("R"), "CMD", "INSTALL", "--no-docs", "--no-test-load", "-l", str(library), str(source)], library)
+    code, printed = run(
+        [program("R"), "CMD", "INSTALL", "--no-docs", "--no-test-load", "-l", str(library), str(source)], library
+    )
     assert code == 0, printed
     return library
 

@@ -45,7 +45,7 @@ def designed(rows: int, seed: int) -> pk.Release:
             pk.Attribute("sex", ["F", "M"]),
             pk.Attribute.binned("age", edges=[0, 20, 40, 60], open="high"),
             pk.Attribute("education", ["none", "school", "degree"], missing="value"),
-            pk.Attribute("työ, \"laji\"", ["ja", "ei", "ehkä"], other="muu"),
+            pk.Attribute('työ, "laji"', ["ja", "ei", "ehkä"], other="muu"),
         ],
         [pk.Bundle(["age", "education"], forbid=[{"age": ["0-19"], "education": ["degree"]}])],
     )
@@ -57,7 +57,7 @@ def designed(rows: int, seed: int) -> pk.Release:
             "sex": draw.choice(["F", "M"], rows),
             "age": age,
             "education": [None if a < 20 and e == "degree" else e for a, e in zip(age, education)],
-            "työ, \"laji\"": draw.choice(["ja", "ei", "ehkä", "?"], rows),
+            'työ, "laji"': draw.choice(["ja", "ei", "ehkä", "?"], rows),
         }
     )
     return pk.release(people, pk.plan(schema, records=rows, k=5), randomness=pk.Seeded(seed))
