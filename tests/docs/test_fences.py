@@ -1,7 +1,8 @@
 """Every fence of README.md and docs/ runs, in the order of its page, and prints what the page shows.
 
 python          run; the fences of a page share one namespace and one folder
-console         lines "$ pkanon ..." run; the lines below are their output. ``exit=2``: they must fail like that
+console         lines "$ pkanon ..." run; the lines below are their output. ``exit=2``: they must fail like that.
+                "$ R CMD INSTALL r" puts our package into a library that the fences of R below it find
 r, r F          run as a script of its own, which is written to the file F if one is named
 output          what the python or r fence above printed
 toml, toml F    a valid schema, or with [survey] a valid survey; it is written to the file F if one is named
@@ -19,13 +20,13 @@ import os
 import random
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import r_package
 
 import pkanon as pk
 from pkanon._cli import VERBS, run
@@ -119,6 +120,7 @@ class Runner:
         self.namespace = {"__name__": "__page__"}
         self.printed = None
         self.started = set()
+        self.library = None
 
     def run(self, fence):
         if "no-run" in fence.options:
@@ -144,6 +146,10 @@ class Runner:
             program, *arguments = shlex.split(command, comments=True)
             if program in SET_UP:
                 continue
+            if program == "R":
+                assert arguments == ["CMD", "INSTALL", "r"], f"{fence}: {command} is not run"
+                self.library = r_package.install(Path("library").resolve())
+                continue
             if program == "ls":
                 code, printed = 0, "  ".join(sorted(os.listdir(*arguments)))
             else:
@@ -157,7 +163,7 @@ class Runner:
     def _r(self, fence):
         script = fence.options[0] if fence.options else "fence.R"
         Path(script).write_text(fence.text + "\n", encoding="utf-8")
-        code, self.printed, errors = _rscript(script)
+        code, self.printed, errors = _rscript(script, self.library)
         assert code == 0, f"{fence}: exit code {code}\n{errors}"
 
     def _toml(self, fence):
@@ -192,15 +198,13 @@ def _pkanon(arguments, *, fresh):
     return done.returncode, done.stdout
 
 
-def _rscript(script):
-    program = shutil.which("Rscript")
-    assert program, "Rscript is not installed; 'make test' installs it where apt-get exists (CONTRIBUTING.md)"
+def _rscript(script, library):
     done = subprocess.run(
-        [program, "--vanilla", script],
+        [r_package.program("Rscript"), "--vanilla", script],
         capture_output=True,
         text=True,
         encoding="utf-8",
-        env={**os.environ, "LC_ALL": "C.UTF-8"},
+        env=r_package.environment(library),
         timeout=60,
     )
     return done.returncode, done.stdout, done.stderr

@@ -1,5 +1,6 @@
 """The package in r/ by itself: R finds nothing wrong with it, it opens what it can read and refuses the rest."""
 
+import html
 import itertools
 import json
 import re
@@ -269,6 +270,20 @@ class TestRows:
         )
         output = printed('crosstab(read_release("out"), "sex")', tmp_path, library)
         assert "The record count is hidden" in output
+
+
+def test_what_a_release_says_about_r_runs(tmp_path, library):
+    """The line in README.txt, and the recipe in the report."""
+    release = example()
+    release.save(tmp_path / "out", format="csv")
+    report = pk.report(tmp_path / "out").html
+    recipe = html.unescape(re.search(r'<pre class="code r package"[^>]*><code>(.*?)</code>', report, re.S)[1])
+    told = (tmp_path / "out" / "README.txt").read_text(encoding="utf-8")
+    line = re.search(r"library\(pkanon\);.*\)", told)[0]
+    for text, folder in ((recipe, tmp_path), (line, tmp_path / "out")):
+        output = printed(text, folder, library).splitlines()
+        assert output[0].split()[:3] == ["sex", "age", "estimate"]
+        assert int(output[1].split()[2]) == round(release.crosstab("sex", "age").counts[0, 0])
 
 
 def test_a_large_table_needs_no_square_of_its_cells(tmp_path, library, seed):

@@ -131,6 +131,12 @@ def _numbers(plan: Plan, certificate: Certificate) -> Iterator[str]:
     yield ""
     yield from _wrapped(f"pkanon crosstab . {' '.join(_quoted(name) for name in names[:2])}", "  ", "      ")
     yield ""
+    yield from _wrapped("With its package for R, which has the same numbers, errors and intervals:")
+    yield ""
+    yield from _wrapped(
+        f'library(pkanon); crosstab(read_release("."), {", ".join(_r(name) for name in names[:2])})', "  ", "      "
+    )
+    yield ""
     example = by_hand(plan)
     if example is None:
         yield from _wrapped(

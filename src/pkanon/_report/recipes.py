@@ -41,12 +41,20 @@ def recipes(subject: Subject) -> Html:
         code(f"pkanon crosstab {shlex.quote(folder)} {typed}", "console"),
     ]
     example = by_hand(subject.plan)
-    parts.append(element("h3", "In R"))
+    parts += [
+        element("h3", "In R"),
+        paragraph("The project has a package for R, pkanon, with the same numbers, errors and intervals:"),
+        code(
+            "library(pkanon)\n\nrelease <- "
+            f"read_release({_r_text(folder)})\ncrosstab(release, {', '.join(map(_r_text, names))})",
+            "r package",
+        ),
+    ]
     if example is None:
         parts.append(paragraph("No column of this release is short and simple enough for a script of a few lines."))
     else:
         parts += [
-            paragraph("One column, with standard errors; no package of ours is needed:"),
+            paragraph("One column, with standard errors, without that package:"),
             code(r_script(subject, example), "r"),
         ]
     parts.append(paragraph(_pairs(subject)))
