@@ -69,7 +69,7 @@ def ours(folder: str, database: str, port: int) -> None:
     """The service as it is."""
     from pkanon._collect import serve
 
-    serve(pk.collect.app(pk.collect.Survey.read(folder), database, per_minute=None), "127.0.0.1", port)
+    serve(lambda: pk.collect.app(pk.collect.Survey.read(folder), database, per_minute=None), "127.0.0.1", port)
 
 
 def start(*arguments: str) -> tuple[subprocess.Popen[bytes], int]:
