@@ -10,7 +10,7 @@
 
     pk.collect.Client("https://survey.example.org").answer({"smokes": "yes"})
 
-Nobody can tell which of the answers that arrive are true: not the organiser, not the server.
+Nobody can tell for certain which of the answers that arrive are true: not the organiser, not the server.
 """
 
 from ._collect import (

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from asked import SMOKING, survey_of
-from respondent import BADGE, hosted
+from respondent import BADGE, hosted, stop_the_clock
 
 from pkanon._collect.tokens import to_text
 
@@ -159,13 +159,21 @@ def test_the_table_has_the_least_and_the_most_of_the_plan(visit):
             "en-GB",
             "Who can learn what",
             "A court or an authority",
-            ["orders us to hand them over", "order us to note", "nobody can tell which answers in a row are true"],
+            [
+                "orders us to hand them over",
+                "order us to note",
+                "nobody can tell for certain which answers in a row are true",
+            ],
         ),
         (
             "de-DE",
             "Wer was erfahren kann",
             "Ein Gericht oder eine Behörde",
-            ["Herausgabe anordnet", "von da an festhalten", "niemand sagen, welche Antworten in einer Zeile wahr sind"],
+            [
+                "Herausgabe anordnet",
+                "von da an festhalten",
+                "niemand mit Gewissheit sagen, welche Antworten in einer Zeile wahr sind",
+            ],
         ),
     ],
 )
@@ -343,7 +351,8 @@ def test_leaving_with_answers_is_asked_first(open_site, visit):
     assert "If you leave or reload this page before, your answers are lost" in page.locator("main").inner_text()
     page.get_by_label("Which number is on your badge?").fill(BADGE)
     page.evaluate("setTimeout(() => location.reload())")
-    page.wait_for_timeout(400)
+    while not asked_first:
+        page.wait_for_timeout(20)
     assert asked_first == ["beforeunload"]
     assert page.get_by_label("Which number is on your badge?").input_value() == BADGE
     assert person.storage() == {}
@@ -428,7 +437,7 @@ def test_what_was_sent_can_be_closed_and_the_words_read_again(open_site, visit):
     person.sees("Thank you")
     page = person.page
     page.get_by_text("See what was sent").click()
-    assert "nobody else can tell which of them are true" in page.locator("main").inner_text()
+    assert "nobody else can tell for certain which of them are true" in page.locator("main").inner_text()
     sent = page.locator("code.bytes").inner_text()
     page.get_by_role("button", name="Close this view").click()
     assert not page.locator("code.bytes").is_visible()
@@ -498,6 +507,7 @@ def test_the_wait_before_sending_shows_how_far_it_is(invited_site, visit):
     page.goto(f"{invited_site.url}#{to_text(code)}")
     person.begin()
     person.fill()
+    stop_the_clock(page)
     person.send()
     person.sees("Sending")
     bar = page.get_by_role("progressbar", name="Sending")

@@ -219,7 +219,7 @@ class Client:
         ticket = self._ticket(token)
         codes = codes_of(self.plan, values)
         self.check_open()
-        body = _body({"survey": self.survey.digest, **ticket, "record": draw(self.plan, codes)})
+        body = self._submission(ticket, draw(self.plan, codes))
         self._write(store, {"state": "drawn", "body": body.decode()})
         return self._send(body, store, patience)
 
@@ -267,6 +267,15 @@ class Client:
     def _refuse_done(self, kept: Mapping[str, Any], store: str | Path | None) -> None:
         if kept.get("state") == "done":
             raise RefusedError(f"{store} says that this survey was answered already; an answer is given once.")
+
+    def _submission(self, ticket: Mapping[str, str], record: list[int]) -> bytes:
+        """The bytes of an answer. Spaces make all of a survey equally long: TLS hides what is sent, but not its length."""
+
+        def body(codes: list[int]) -> bytes:
+            return _body({"survey": self.survey.digest, **ticket, "record": codes})
+
+        longest = [attribute.size - 1 for attribute in self.plan.schema.randomised]
+        return body(record).ljust(len(body(longest)))
 
     def _ticket(self, token: Token | None) -> dict[str, str]:
         """What makes an answer count once: a key of its own, or a token."""

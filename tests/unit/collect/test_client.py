@@ -13,6 +13,7 @@ from pkanon._collect import client as module
 from pkanon._collect import device, tokens, web
 from pkanon._collect.client import codes_of
 
+FORBIDDEN = 'forbid = [{ smokes = ["no"], packs = [1, 2, 3, 4, 5] }]'
 TRUE = {"smokes": "yes", "packs": 3, "age": 34}
 
 
@@ -51,6 +52,19 @@ def test_an_answer_is_randomised_and_acknowledged(place, survey, tmp_path):
     with pytest.raises(pk.RefusedError, match="given once"):
         client.answer(TRUE, store=tmp_path / "answer.json")
     assert len(place.answers) == 1
+
+
+def test_all_answers_are_equally_long(place, survey, monkeypatch):
+    """TLS hides what is sent, but not how long it is: no digit of a code may show."""
+    many = small_survey(SURVEY.replace("range = [0, 5]", "range = [0, 1200]").replace(FORBIDDEN, "forbid = []"))
+    place.files = dict(many.files)
+    client, drawn = pk.collect.Client(place.url), [[0, 0, 0], [1, 9, 1], [2, 1000, 5], [2, 1200, 5]]
+    for record in drawn:
+        monkeypatch.setattr(module, "draw", lambda plan, codes, record=record: record)
+        client.answer(TRUE)
+    assert [json.loads(body)["record"] for body in place.answers] == drawn
+    assert len({len(body) for body in place.answers}) == 1
+    assert not place.answers[-1].endswith(b" ")  # the longest needs no spaces
 
 
 def test_the_same_bytes_until_they_are_acknowledged(place, tmp_path, quick):

@@ -68,7 +68,7 @@ class _Subcommands(click.Group):
 def command() -> None:
     """Surveys whose answers are randomised on the device of the person who gives them.
 
-    Nobody can tell which of the answers that arrive are true: not the organiser, not the server.
+    Nobody can tell for certain which of the answers that arrive are true: not the organiser, not the server.
 
     \b
     Try it:      pkanon collect demo

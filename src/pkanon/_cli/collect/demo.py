@@ -55,7 +55,7 @@ def command(people: int, output: str | None, as_json: bool) -> None:
         f"A survey of {len(pilot.survey.questions)} questions was served on this machine; {people:,} simulated people answered it."
     )
     say(
-        "  Every device replaced answers at random before it sent them. The service cannot tell which of them are true."
+        "  Every device replaced answers at random before it sent them. The service cannot tell for certain which of them are true."
     )
     say(
         f"  {pilot.status['accepted']:,} answers in {pilot.seconds:.1f} seconds; stored without order, time or address."

@@ -36,7 +36,7 @@ const WORDS = {
     finder: "Somebody who uses your device later",
     finderLearn: "That you took part, and what your device will send, as long as that waits for a connection. What you answered is not kept on the device.",
     court: "A court or an authority",
-    courtLearn: "The rows that are stored, if it orders us to hand them over: without names, addresses and times. It could also order us to note, from then on, who sends which row. Even then nobody can tell which answers in a row are true.",
+    courtLearn: "The rows that are stored, if it orders us to hand them over: without names, addresses and times. It could also order us to note, from then on, who sends which row. Even then nobody can tell for certain which answers in a row are true.",
     inviter: "Whoever invited you",
     inviterLearn: "That you opened the invitation. Nothing that your device sends with your answers fits one invitation better than another. But both come from the same address, some time apart: whoever notes addresses or times of both could match them.",
     inviterStrictLearn: "That you opened the invitation. Nothing that your device sends with your answers fits one invitation better than another. Addresses and times could match them; so this survey has other people, or another period, for invitations than for answers. You rely on their staying apart.",
@@ -109,7 +109,7 @@ const WORDS = {
     doneNow: "Your answers have arrived. You can close this page.",
     doneBefore: "This device has already sent answers to this survey. There is nothing more to do.",
     sent: "See what was sent",
-    sentNote: "These are the exact bytes that left your device. Answers in them can differ from yours, and nobody else can tell which of them are true: that is the protection. They are gone when you leave this page.",
+    sentNote: "These are the exact bytes that left your device. Answers in them can differ from yours, and nobody else can tell for certain which of them are true: that is the protection. They are gone when you leave this page.",
     hide: "Close this view",
     sentValue: "Was sent as",
     closed: "This survey is closed",
@@ -177,7 +177,7 @@ const WORDS = {
     finder: "Wer später Ihr Gerät benutzt",
     finderLearn: "Dass Sie teilgenommen haben, und was Ihr Gerät senden wird, solange das auf eine Verbindung wartet. Was Sie geantwortet haben, bleibt nicht auf dem Gerät.",
     court: "Ein Gericht oder eine Behörde",
-    courtLearn: "Die gespeicherten Zeilen, wenn es ihre Herausgabe anordnet: ohne Namen, Adressen und Uhrzeiten. Es könnte auch anordnen, dass wir von da an festhalten, wer welche Zeile sendet. Selbst dann kann niemand sagen, welche Antworten in einer Zeile wahr sind.",
+    courtLearn: "Die gespeicherten Zeilen, wenn es ihre Herausgabe anordnet: ohne Namen, Adressen und Uhrzeiten. Es könnte auch anordnen, dass wir von da an festhalten, wer welche Zeile sendet. Selbst dann kann niemand mit Gewissheit sagen, welche Antworten in einer Zeile wahr sind.",
     inviter: "Wer Sie eingeladen hat",
     inviterLearn: "Dass Sie die Einladung geöffnet haben. Was Ihr Gerät mit den Antworten sendet, passt zu jeder Einladung gleich gut. Aber beides kommt von derselben Adresse und bald nacheinander: Wer von beidem Adressen oder Uhrzeiten festhält, könnte es einander zuordnen.",
     inviterStrictLearn: "Dass Sie die Einladung geöffnet haben. Was Ihr Gerät mit den Antworten sendet, passt zu jeder Einladung gleich gut. Adressen und Uhrzeiten könnten beides verbinden; deshalb sind bei dieser Umfrage für Einladungen andere Leute zuständig als für Antworten, oder es gilt ein anderer Zeitraum. Sie verlassen sich darauf, dass beides getrennt bleibt.",
@@ -250,7 +250,7 @@ const WORDS = {
     doneNow: "Ihre Antworten sind angekommen. Sie können diese Seite schließen.",
     doneBefore: "Von diesem Gerät wurde bei dieser Umfrage schon geantwortet. Es ist nichts weiter zu tun.",
     sent: "Ansehen, was gesendet wurde",
-    sentNote: "Genau diese Zeichen haben Ihr Gerät verlassen. Antworten darin können von Ihren abweichen, und niemand sonst kann sagen, welche davon wahr sind: Das ist der Schutz. Sie sind weg, wenn Sie die Seite verlassen.",
+    sentNote: "Genau diese Zeichen haben Ihr Gerät verlassen. Antworten darin können von Ihren abweichen, und niemand sonst kann mit Gewissheit sagen, welche davon wahr sind: Das ist der Schutz. Sie sind weg, wenn Sie die Seite verlassen.",
     hide: "Diese Ansicht schließen",
     sentValue: "Gesendet wurde",
     closed: "Diese Umfrage ist beendet",
@@ -999,7 +999,7 @@ async function send() {
   const { record, ...proof } = kept;
   if (!published && !(await ask())) return wait("unreachable", 0);
   if (published.foreign) return show(otherView);
-  const body = submission(published.digest, proof, record);
+  const body = submission(plan, published.digest, proof, record);
   const reply = await post(new URL("answers", base), body, "stored");
   if (reply.ok) {
     await store.alone(() => (store.holds(kept) || store.read().closed) && store.write({ done: true }));

@@ -406,12 +406,17 @@ const QUIET = { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-s
 const PATIENCE = 20_000; // milliseconds until a request without a reply counts as lost
 
 /**
- * The body of a submission: exactly these bytes leave the device.
+ * The body of a submission: exactly these bytes leave the device. Spaces make all bodies of a survey equally long: TLS hides
+ * what is sent, but not its length.
+ * @param {object} plan what readPlan(...) gave
  * @param {string} survey the survey digest: SHA-256 of manifest.json
  * @param {{key: string} | {token: string, signature: string}} proof what lets the service count a record once
  * @param {number[]} record
  */
-export const submission = (survey, proof, record) => JSON.stringify({ survey, ...proof, record });
+export function submission({ attributes }, survey, proof, record) {
+  const body = (codes) => JSON.stringify({ survey, ...proof, record: codes });
+  return body(record).padEnd(body(attributes.map(({ size }) => size - 1)).length);
+}
 
 /** A new submission key: 128 random bits as 32 hex digits. */
 export const newKey = () => toHex(randomBytes(16));
