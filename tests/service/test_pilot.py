@@ -34,6 +34,13 @@ def test_a_survey_of_ones_own_is_tried(tried):
     assert errors["smokes"][1] == pytest.approx(np.abs(table - pilot.truth["smokes"]).sum() / 150)
 
 
+def test_a_pilot_survives_connections_that_the_service_ends(tmp_path, monkeypatch):
+    """As on a machine that is so busy that a connection is idle for too long."""
+    monkeypatch.setattr("pkanon._collect.serving.KEPT_SECONDS", 0)
+    pilot = pk.collect.pilot(make(tmp_path, records=600), tmp_path / "pilot")
+    assert pilot.status["accepted"] == pilot.release.rows == 600
+
+
 def test_everything_is_marked_as_simulated(tried):
     _, folder, pilot = tried
     certificate = json.loads((folder / "release" / "certificate.json").read_text())

@@ -36,6 +36,7 @@ from .serving import any_app, listen, make_server, quiet_logging
 from .survey import Survey, simulated
 
 CONNECTIONS = 16
+TRIES = 5
 PARTS = 200
 MOST_PEOPLE = 100_000
 
@@ -234,8 +235,17 @@ def _send(survey: Survey, port: int, people: list[list[int]]) -> None:
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
         for record in people:
             sent = {"survey": survey.digest, "key": secrets.token_hex(16), "record": draw(survey.plan, record)}
-            connection.request("POST", "/answers", json.dumps(sent), {"Content-Type": "application/json"})
-            response = connection.getresponse()
-            response.read()
-            if response.status != 200:
+            if not any(_stored(connection, json.dumps(sent)) for _ in range(TRIES)):
                 raise EnvironmentFailure("The service of the pilot did not take an answer.")
+
+
+def _stored(connection: http.client.HTTPConnection, body: str) -> bool:
+    """Whether an answer was acknowledged. A service ends connections that were idle for long, as on a busy machine."""
+    try:
+        connection.request("POST", "/answers", body, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        response.read()
+        return response.status == 200
+    except (OSError, http.client.HTTPException):
+        connection.close()  # the next request opens it again, and the key of the answer makes it count once
+        return False

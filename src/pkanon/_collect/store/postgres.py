@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FORMAT = "pkanon-answers/1"
 PATIENCE = 5.0
-"""Seconds to wait for the lock of a session that was cut off."""
+"""Seconds to wait for the lock of a session that was cut off, as by a service that was killed just before."""
 
 
 class PostgresStore:
@@ -44,7 +44,7 @@ class PostgresStore:
         self._name = f"pkanon_{digest[:16]}"
         self._lock = int.from_bytes(hashlib.sha256(self._name.encode()).digest()[:8], "big", signed=True)
         self.warnings: tuple[str, ...] = ()
-        self._connection = self._connect(1.0)
+        self._connection = self._connect()
         try:
             self.warnings = self._check_settings(accepted=True)
             self._prepare(create=create)
@@ -52,12 +52,12 @@ class PostgresStore:
             self.close()
             raise
 
-    def _connect(self, patience: float) -> psycopg.Connection[Any]:
+    def _connect(self) -> psycopg.Connection[Any]:
         try:
             connection = self._psycopg.connect(self._address, connect_timeout=10, application_name="pkanon")
             connection.execute("SET synchronous_commit = on")
             connection.commit()
-            until = time.monotonic() + patience
+            until = time.monotonic() + PATIENCE
             while not _value(connection, "SELECT pg_try_advisory_lock(%s)", self._lock):
                 connection.commit()
                 if time.monotonic() >= until:
@@ -192,7 +192,7 @@ class PostgresStore:
         with suppress(self._psycopg.Error):
             self._connection.close()
         try:
-            self._connection = self._connect(PATIENCE)
+            self._connection = self._connect()
             self._check_settings(accepted=False)  # the server may have been started again with others
         except (
             InputError,
