@@ -94,13 +94,13 @@ def invited_site(tmp_path_factory):
 @pytest.fixture
 def visit(browser):
     """Somebody opens an address, in a browser that has never been there: visit(url, locale="de-DE", ...)."""
-    from respondent import Respondent
+    from respondent import PATIENCE, Respondent
 
     contexts, people = [], []
 
     def open_page(url=None, *, script=None, width=390, locale="en-GB", **options):
         context = browser.new_context(viewport={"width": width, "height": 844}, locale=locale, **options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         if script:
             context.add_init_script(script)

@@ -5,7 +5,7 @@ import json
 import pytest
 from asked import SMOKING, survey_of
 from axe_playwright_python.sync_playwright import Axe
-from respondent import hosted
+from respondent import NEVER_AGAIN, hosted
 
 AXE = Axe()
 EN = {
@@ -98,7 +98,7 @@ def states(person, url, words):
     ],
 )
 def test_axe_finds_nothing(open_site, visit, width, locale, words, scheme):
-    person = visit(width=width, locale=locale, color_scheme=scheme, reduced_motion="reduce")
+    person = visit(script=NEVER_AGAIN, width=width, locale=locale, color_scheme=scheme, reduced_motion="reduce")
     found = {}
     for state in states(person, open_site.url, words):
         results = AXE.run(person.page).response
@@ -118,7 +118,7 @@ def test_axe_would_find_something(open_site, visit):
 
 def test_large_text_on_a_small_screen(open_site, visit):
     """At 320 pixels and twice the text, nothing has to be scrolled sideways."""
-    person = visit(width=320, locale="de-DE")
+    person = visit(script=NEVER_AGAIN, width=320, locale="de-DE")
     wide = []
     for state in states(person, open_site.url, DE):
         person.page.evaluate("document.documentElement.style.fontSize = '200%'")

@@ -5,8 +5,9 @@ import re
 import urllib.request
 
 import pytest
-from respondent import BADGE, REPLACES
+from respondent import BADGE, NEVER_AGAIN, PATIENCE, REPLACES, stop_the_clock
 
+import pkanon as pk
 from pkanon._collect import device
 from pkanon._collect.tokens import to_text
 
@@ -72,6 +73,20 @@ def test_answers_do_not_change_what_leaves(open_site, visit):
     assert len(said[0]) == 4  # the page, the manifest, the status, the answer
 
 
+def test_all_answers_are_equally_long(open_site, calculator):
+    """As Python's client pads them, to the byte."""
+    survey = open_site.survey
+    plan, drawn = json.loads(survey.files["plan.json"]), [[0, 0, 0, 0, 0], [1, 2, 1999, 2, 13], [1, 1, 10, 0, 9]]
+    script = (
+        "(pk, plan, survey, key, all) => all.map((record) => pk.submission(pk.readPlan(plan), survey, { key }, record))"
+    )
+    bodies = calculator(script, plan, survey.digest, 32 * "a", drawn)
+    assert [json.loads(body)["record"] for body in bodies] == drawn
+    assert len(set(map(len, bodies))) == 1
+    client = pk.collect.Client(open_site.url, survey)
+    assert [client._submission({"key": 32 * "a"}, record).decode() for record in drawn] == bodies
+
+
 def test_no_true_answer_goes_over_the_wire(open_site, visit):
     first = len(open_site.wire.sent)
     person = visit(open_site.url, script=REPLACES)
@@ -97,7 +112,7 @@ def test_no_true_answer_goes_over_the_wire(open_site, visit):
 
 def test_a_lost_reply_counts_once(open_site, visit):
     before, sent = accepted(open_site), len(open_site.bodies("/answers"))
-    person = visit(open_site.url)
+    person = visit(open_site.url, script=NEVER_AGAIN)
     person.begin()
     person.fill()
     open_site.wire.loses_replies_to = b"POST /answers"
@@ -241,7 +256,7 @@ def test_refusals_are_told_in_the_readers_language(open_site, visit, handler, he
 
 def test_a_survey_that_closes_after_a_lost_reply_does_not_say_that_the_answers_are_lost(open_site, visit):
     before = accepted(open_site)
-    person = visit(open_site.url)
+    person = visit(open_site.url, script=NEVER_AGAIN)
     person.begin()
     person.fill()
     open_site.wire.loses_replies_to = b"POST /answers"
@@ -337,6 +352,7 @@ def test_an_invited_survey(request, database, visit):
     assert claim["code"] == code
     person.begin()
     person.fill()
+    stop_the_clock(person.page)
     person.send()
     person.sees("Sending")
     assert "waits a moment before it sends" in person.page.locator("main").inner_text()
@@ -426,7 +442,7 @@ def test_two_windows_with_one_invitation_make_one_claim(invited_site, visit):
 
 
 def wait_until(page, condition):
-    for _ in range(400):
+    for _ in range(PATIENCE // 20):
         if condition():
             return
         page.wait_for_timeout(20)
@@ -455,6 +471,7 @@ def test_without_locks_everything_works(invited_site, visit):
     person.page.goto(url)
     person.begin()
     person.fill()
+    stop_the_clock(person.page)
     person.send()
     person.sees("Sending")
     person.page.clock.run_for(21_000)

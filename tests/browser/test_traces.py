@@ -1,5 +1,6 @@
 """What a person really answered stays nowhere: not in the browser's profile, not in its caches, not after a crash."""
 
+import contextlib
 import os
 import signal
 import time
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from chromium import ARGUMENTS
-from respondent import BADGE, REPLACES, Respondent
+from respondent import BADGE, PATIENCE, REPLACES, Respondent
 
 MARKERS = [BADGE.encode(), BADGE.encode("utf-16-le")]
 
@@ -39,6 +40,7 @@ def profile(playwright, chromium, tmp_path):
             self.context = playwright.chromium.launch_persistent_context(
                 self.folder, executable_path=chromium, args=ARGUMENTS, viewport={"width": 390, "height": 844}
             )
+            self.context.set_default_timeout(PATIENCE)
             self.context.add_init_script(REPLACES)
             person = Respondent(self.context.pages[0])
             person.page.goto(url)
@@ -47,9 +49,11 @@ def profile(playwright, chromium, tmp_path):
         def kill(self):
             for entry in Path("/proc").iterdir():
                 if entry.name.isdigit() and str(self.folder).encode() in _command(entry):
-                    os.kill(int(entry.name), signal.SIGKILL)
+                    with contextlib.suppress(ProcessLookupError):  # the others end by themselves once the first is gone
+                        os.kill(int(entry.name), signal.SIGKILL)
             self.context = None
-            time.sleep(0.3)
+            while any(str(self.folder).encode() in _command(entry) for entry in Path("/proc").iterdir()):
+                time.sleep(0.01)
 
     running = Profile()
     yield running
@@ -79,16 +83,16 @@ def test_the_search_would_find_what_a_crash_leaves(open_site, profile):
     person = profile(f"{open_site.url}plan.json")
     person.page.evaluate("document.body.innerHTML = '<form><input name=badge></form>'")
     person.page.locator("input").fill(BADGE)
-    scroll(profile)
-    until = time.monotonic() + 60  # a busy machine saves late
-    while not any("Sessions" in name for name in traces(profile.folder)):
-        assert time.monotonic() < until, "the search finds nothing in the session files"
+    until = time.monotonic() + PATIENCE / 1000
+    while not any("Sessions" in name for name in traces(profile.folder)) and time.monotonic() < until:
+        scroll(profile)
         time.sleep(0.5)
     profile.kill()
+    assert any("Sessions" in name for name in traces(profile.folder))
 
 
 def scroll(profile):
-    """Something happens, so that the browser saves its session."""
+    """Something that the browser saves with the rest of its session."""
     profile.context.pages[0].mouse.wheel(0, 300)
 
 

@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from collecting import Process, Respondents, make, opened, packed, send_until_stored
+from collecting import PATIENCE, Process, Respondents, make, opened, packed, send_until_stored
 
 CLIENTS = 16
 
@@ -33,15 +33,15 @@ def crash(survey, folder, database, disturb, *, answers, times):
         try:
             for number in range(times):
                 wanted = (number + 1) * answers // (times + 1)
-                until = time.monotonic() + 60
+                until = time.monotonic() + PATIENCE
                 while len(acknowledged) < wanted and time.monotonic() < until:
                     time.sleep(0.002)
                 disturb(service)
             for each in sending:
-                each.result(timeout=60)
+                each.result(timeout=PATIENCE)
         finally:
             stop.set()
-    service.kill()
+            service.end()
     store = opened(survey, database)
     contents = store.contents()
     records = store.records()

@@ -44,13 +44,16 @@ def run_survey(survey, folder, database, temporary):
     bodies = Respondents(survey, 20).bodies()
     client = Client(service.port)
     headers = {"Content-Type": "application/json", "User-Agent": AGENT, "X-Forwarded-For": FORWARDED}
-    for body in bodies:
-        assert client.ask("POST", "/answers", body, headers)[0] == 200
-    wrong = {**bodies[0], "record": ["Marker-Answer", 1, 0, 0]}
-    assert client.ask("POST", "/answers?Marker-Query=1", wrong, headers)[0] == 400
-    assert client.ask("GET", "/Marker-Path", None, headers)[0] == 404
-    client.close()
-    service.stop()
+    try:
+        for body in bodies:
+            assert client.ask("POST", "/answers", body, headers)[0] == 200
+        wrong = {**bodies[0], "record": ["Marker-Answer", 1, 0, 0]}
+        assert client.ask("POST", "/answers?Marker-Query=1", wrong, headers)[0] == 400
+        assert client.ask("GET", "/Marker-Path", None, headers)[0] == 404
+        client.close()
+        service.stop()
+    finally:
+        service.end()
     return service.output, bodies
 
 

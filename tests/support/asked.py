@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import threading
@@ -14,7 +15,7 @@ from wire import Wire
 
 from pkanon._collect.invitations import Issuer, new_issuer
 from pkanon._collect.questionnaire import parse_questionnaire
-from pkanon._collect.serving import app
+from pkanon._collect.serving import app, listen, make_server
 from pkanon._collect.survey import Survey, make_survey
 from pkanon._design import plan as make_plan
 
@@ -110,16 +111,16 @@ def served(folder: Path, text: str = SMOKING, *, invited: bool = False, database
 
 @contextlib.contextmanager
 def running(application: Any) -> Iterator[int]:
-    """An ASGI application in a thread; its port."""
-    import uvicorn
-
-    config = uvicorn.Config(application, host="127.0.0.1", port=0, log_config=None, access_log=False, ws="none")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the server did not start"
-        time.sleep(0.01)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = True
-    thread.join()
+    """An ASGI application in a thread, on the server that pkanon runs; its port."""
+    server = make_server(application)
+    with listen("127.0.0.1", 0) as listener:
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
+        thread.start()
+        while not server.started:
+            assert thread.is_alive(), "the server did not start"
+            time.sleep(0.01)
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join()

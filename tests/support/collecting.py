@@ -21,6 +21,7 @@ import numpy as np
 
 import pkanon as pk
 from pkanon._collect import listen, make_server, make_survey, read_questionnaire
+from pkanon._collect.serving import KEPT_SECONDS
 from pkanon._collect.store import Layout, Store, open_store
 
 SURVEY = """\
@@ -50,6 +51,8 @@ PAGE = b"""<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-x'; form-action 'none'">
 <title>Survey</title></head><body></body></html>"""
 TOKEN = "an admin token of sufficient length"
+PATIENCE = 300
+"""Seconds after which something has gone wrong; no test takes as long, on any machine."""
 
 
 def make(folder: Path, *, records: int = 400, k: int = 5, text: str = SURVEY, **options: Any) -> pk.collect.Survey:
@@ -104,11 +107,12 @@ def packed(survey: pk.collect.Survey, bodies: list[dict[str, Any]]) -> list[tupl
 
 
 class Client:
-    """A connection to a service, kept open."""
+    """A connection to a service, kept open as long as the service keeps it: on a busy machine a pause may be longer."""
 
     def __init__(self, port: int) -> None:
         self.port = port
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        self._used = time.monotonic()
 
     def ask(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
@@ -116,9 +120,12 @@ class Client:
         """Status, headers and content; a body that is no bytes is sent as JSON."""
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         sent = {"Content-Type": "application/json"} if headers is None and body is not None else headers or {}
+        if time.monotonic() - self._used > KEPT_SECONDS / 2:
+            self._connection.close()  # it opens again by itself
         self._connection.request(method, path, body=data, headers=sent)
         response = self._connection.getresponse()
         content = response.read()
+        self._used = time.monotonic()
         found = {name.lower(): value for name, value in response.getheaders()}
         is_json = found.get("content-type", "").startswith("application/json")
         return response.status, found, json.loads(content) if is_json else content
@@ -137,6 +144,7 @@ def running(survey: pk.collect.Survey, database: str, **options: Any) -> Iterato
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
     thread.start()
     while not server.started:
+        assert thread.is_alive(), "the server did not start"
         time.sleep(0.005)
     client = Client(listener.getsockname()[1])
     try:
@@ -152,8 +160,11 @@ class Process:
     """``pkanon collect serve`` in a process of its own, on the same port whenever it is started again."""
 
     def __init__(self, folder: Path, database: str, *arguments: str) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        # bound and never listening: nobody else gets the port while the service is down
+        self._held = socket.socket()
+        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._held.bind(("127.0.0.1", 0))
+        self.port = self._held.getsockname()[1]
         self._command = [
             sys.executable, "-m", "pkanon", "collect", "serve", str(folder), "--database", database,
             "--port", str(self.port), "--per-minute", "0", *arguments,
@@ -173,19 +184,27 @@ class Process:
         raise AssertionError(f"the service did not start: {self.output}")
 
     def kill(self) -> None:
-        """kill -9."""
+        """kill -9; it can be started again."""
         assert self.process is not None
         self.process.kill()
         self._ended()
 
     def stop(self) -> None:
+        """Ask it to end, once it is needed no more."""
         assert self.process is not None
         self.process.terminate()
         self._ended()
+        self._held.close()
+
+    def end(self) -> None:
+        """Whatever has happened, nothing of it is left."""
+        if self.process is not None and self.process.poll() is None:
+            self.kill()
+        self._held.close()
 
     def _ended(self) -> None:
         assert self.process is not None
-        rest, _ = self.process.communicate(timeout=30)
+        rest, _ = self.process.communicate(timeout=PATIENCE)
         self.output += rest
 
 

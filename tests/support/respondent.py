@@ -14,6 +14,15 @@ crypto.getRandomValues = (array) => (array.byteLength <= 8 ? array.fill(0) : rea
 """Random words that replace every answer, by the first value that is not it; keys and tokens stay random."""
 
 
+NEVER_AGAIN = """
+const inTime = setTimeout;
+window.setTimeout = (act, pause) => inTime(act, pause >= 1000 ? 2 ** 30 : pause);
+"""
+"""A page that does not try again by itself, so that a test on a slow machine is not overtaken."""
+PATIENCE = 120_000
+"""Milliseconds after which something has gone wrong; on a busy machine everything takes longer."""
+
+
 class Respondent:
     """Somebody with a browser of their own at the page ``page``."""
 
@@ -29,7 +38,7 @@ class Respondent:
         """The heading of what is seen now."""
         return str(self.page.locator("main h2").first.inner_text())
 
-    def sees(self, heading: str, timeout: float = 20_000) -> None:
+    def sees(self, heading: str, timeout: float = PATIENCE) -> None:
         """Wait for a heading."""
         self.page.get_by_role("heading", name=heading, level=2).wait_for(timeout=timeout)
 
@@ -59,6 +68,11 @@ class Respondent:
         """All that the page keeps on the device."""
         entries: dict[str, str] = self.page.evaluate("({ ...localStorage })")
         return entries
+
+
+def stop_the_clock(page: Any) -> None:
+    """From now on the page waits only as long as a test says; page.clock was installed before."""
+    page.clock.pause_at((page.evaluate("Date.now()") + 10 * PATIENCE) / 1000)
 
 
 def hosted(person: Respondent, survey: Any, address: str = "https://survey.test/", **others: Any) -> None:
