@@ -60,6 +60,9 @@ if TYPE_CHECKING:
     from ._estimate import Measure as Measure
     from ._estimate import Quantile as Quantile
     from ._estimate import Quantity as Quantity
+    from ._estimate import Test as Test
+    from ._estimate import pool as pool
+    from ._estimate import together as together
     from ._frames import Draft as Draft
     from ._frames import DraftedColumn as DraftedColumn
     from ._frames import TableFile as TableFile
@@ -166,6 +169,7 @@ _HOMES = {
     "System": "_sample",
     "TargetError": "_errors",
     "TableFile": "_frames",
+    "Test": "_estimate",
     "TextFormat": "_frames",
     "Tradeoff": "_results",
     "TransitionMatrix": "_blocks",
@@ -189,6 +193,7 @@ _HOMES = {
     "open_release": "_release",
     "plan": "_design",
     "plan_for_error": "_design",
+    "pool": "_estimate",
     "read_hierarchy": "_schema",
     "read_plan": "_plan",
     "read_schema": "_schema",
@@ -201,6 +206,7 @@ _HOMES = {
     "rho_from_k": "_design",
     "save_chart": "_results.charts",
     "sign": "_release",
+    "together": "_estimate",
     "tradeoff": "_results",
     "verify": "_audit",
 }

@@ -4,7 +4,8 @@ tabulate.py        codes to counts
 channel.py         how a table was randomised: the passes of all blocks on its axes, and back
 method.py          the parts of a method;  methods.py  the catalogue;  inverse.py, simplex.py, em.py  one method each
 reconstruction.py  one table: counts, standard errors, intervals;  shares.py  shares of its cells
-quantity.py        one number computed from a table;  weighing.py  a table weighted by a randomised attribute
+quantity.py        one number computed from a table;  testing.py  its test;  weighing.py  a table weighted by a randomised attribute
+source.py          the rows behind a table;  joint.py  numbers from several tables;  several.py  numbers from several releases
 uncertainty.py     the one owner of errors and intervals, for cells, counts, shares, sums and everything else
 linear.py          linear functions of a table;  variance.py  their variance;  delta.py  numbers computed from them
 interval.py        limits that are honest in sparse tables
@@ -20,6 +21,7 @@ from .method import Convergence
 from .methods import METHODS
 from .quantity import Quantity
 from .reconstruction import ABOUT, About, Reconstruction, as_names
+from .several import pool, together
 from .shares import Shares
 from .simplex import nearest
 from .statistics import (
@@ -34,6 +36,7 @@ from .statistics import (
     weight_numbers,
 )
 from .tabulate import LARGEST_TABLE, tabulate
+from .testing import Test, p_text, short
 from .uncertainty import Basis, intervals, standard_errors
 
 __all__ = [
@@ -51,6 +54,7 @@ __all__ = [
     "Quantity",
     "Reconstruction",
     "Shares",
+    "Test",
     "as_names",
     "code_of",
     "cramers_v",
@@ -59,10 +63,14 @@ __all__ = [
     "maximum_likelihood",
     "nearest",
     "normal_quantile",
+    "p_text",
+    "pool",
     "representative",
+    "short",
     "standard_errors",
     "statistics",
     "tabulate",
+    "together",
     "weight_error",
     "weight_numbers",
 ]

@@ -10,6 +10,7 @@ than their slopes alone would give.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -86,6 +87,33 @@ class Derived:
         value, root = (np.sqrt(np.where(x >= 0, x, np.nan)) for x in (self.value, self.unbiased))
         derivative = np.where(root > 0, 0.5 / np.where(root > 0, root, 1.0), np.where(np.isnan(root), np.nan, 0.0))
         return Derived(value, root, derivative[..., None] * self.slopes)
+
+    def log(self) -> Derived:
+        """The natural logarithm; NaN where not above zero."""
+        value, unbiased = (np.where(x > 0, x, np.nan) for x in (self.value, self.unbiased))
+        return Derived(np.log(value), np.log(unbiased), self.slopes / unbiased[..., None])
+
+    def exp(self) -> Derived:
+        """The exponential."""
+        value, unbiased = np.exp(self.value), np.exp(self.unbiased)
+        return Derived(value, unbiased, unbiased[..., None] * self.slopes)
+
+    def power(self, exponent: float) -> Derived:
+        """The number to a constant power; NaN where that is not a number."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            value, unbiased = self.value**exponent, self.unbiased**exponent
+            slope = exponent * self.unbiased ** (exponent - 1)
+        return Derived(*(np.where(np.isfinite(x), x, np.nan) for x in (value, unbiased)), slope[..., None] * self.slopes)
+
+    def carried(self, carry: Callable[[Counts], Counts]) -> Derived:
+        """The same number as one of other functions: ``carry`` maps slopes to slopes."""
+        above, below = (None if part is None else part.carried(carry) for part in (self.above, self.below))
+        return replace(self, slopes=carry(self.slopes), above=above, below=below)
+
+    def all_slopes(self) -> list[Counts]:
+        """Its slopes, and those of the parts it is a quotient of."""
+        parts = (part for part in (self.above, self.below) if part is not None)
+        return [self.slopes, *(slopes for part in parts for slopes in part.all_slopes())]
 
     @property
     def is_constant(self) -> bool:

@@ -2,7 +2,8 @@
 
 Every such number is a sum over people with a weight per cell: exactly for counts, sums and differences, to first order
 for ratios, roots and everything computed from them (delta.py). A quantity carries those weights. So numbers from one table
-can be added, divided and compared, with their correlated errors taken into account.
+can be added, divided and compared, with their correlated errors taken into account; so can numbers from several tables of
+one release (joint.py), and of several releases once it was said how their people are related (several.py).
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ import numpy as np
 from .._blocks import Counts
 from .._errors import InputError
 from .delta import Derived
-from .interval import normal_quantile
-from .uncertainty import Single, intervals, standard_errors
+from .interval import normal_quantile, wald
+from .joint import AnyBasis, common
+from .testing import Test, inverted, short, two_sided
+from .uncertainty import Joint, intervals, standard_errors
 
 Scale: TypeAlias = Literal["plain", "log", "atanh"]
 
@@ -33,10 +36,11 @@ _SCALES: dict[str, tuple[Callable[[float], float], Callable[[float], float], Cal
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """An estimated number with its standard error and its interval; ``+ - * /`` keep the errors right.
+    """An estimated number with its standard error and its interval; ``+ - * / **`` keep the errors right.
 
-    Only numbers from one and the same table can be combined. Errors belong to ``unbiased``, the number from the
-    unbiased table. By another method ``value`` may lie elsewhere, and the interval is widened to hold it.
+    Numbers from any tables of one release can be combined; those of several releases after :func:`together`. Errors
+    belong to ``unbiased``, the number from the unbiased table. By another method ``value`` may lie elsewhere, and the
+    interval is widened to hold it. ``round`` and formats such as ``f"{number:.1f}"`` keep the error in sight.
 
     Attributes
     ----------
@@ -44,6 +48,8 @@ class Quantity:
         Where the interval is symmetric: ``plain``; ``log`` for ratios and deviations; ``atanh`` for correlations.
     bounds
         The least and the largest value that is possible.
+    digits
+        The digits after the point that it was rounded to; None: it was not.
 
     Examples
     --------
@@ -57,19 +63,28 @@ class Quantity:
     <Quantity 2.64 ± 27.24>
     >>> [round(limit) for limit in women.interval(0.95)]
     [475, 528]
+    >>> round(women / men, 2)
+    <Quantity 1.01 ± 0.05>
+    >>> print(women.test(500))
+    The estimate 501.3 ± 13.62 is not shown to differ from 500: z = 0.09696, p = 0.923.
     """
 
-    _basis: Single = field(repr=False)
+    _basis: AnyBasis = field(repr=False)
     _number: Derived = field(repr=False)
     scale: Scale = "plain"
     bounds: tuple[float, float] = (-math.inf, math.inf)
+    digits: int | None = None
 
     @property
     def value(self) -> float:
         """The estimate."""
+        value = self._unrounded
+        return value if self.digits is None else round(value, self.digits)
+
+    @property
+    def _unrounded(self) -> float:
         smallest, largest = self.bounds
-        value = float(self._number.value[0])
-        return min(max(value, smallest), largest)
+        return min(max(float(self._number.value[0]), smallest), largest)
 
     @property
     def unbiased(self) -> float:
@@ -79,6 +94,8 @@ class Quantity:
     @property
     def weights(self) -> Counts:
         """The weight of a person in each cell, to first order."""
+        if isinstance(self._basis, Joint):
+            raise InputError("The number comes from several tables, so there is no one table of weights.")
         weights: Counts = self._number.slopes[0].reshape(self._basis.table.counts.shape)
         return weights
 
@@ -101,7 +118,7 @@ class Quantity:
         else:
             low, high = self._on_scale(reach)
         smallest, largest = self.bounds
-        return max(min(low, self.value), smallest), min(max(high, self.value), largest)
+        return max(min(low, self._unrounded), smallest), min(max(high, self._unrounded), largest)
 
     def _on_scale(self, reach: float) -> tuple[float, float]:
         to, slope, back = _SCALES[self.scale]
@@ -110,6 +127,53 @@ class Quantity:
             return back(middle - width), back(middle + width)
         except (ArithmeticError, ValueError):  # not a point of its scale: the interval is on the plain one
             return self.unbiased - reach, self.unbiased + reach
+
+    def test(self, null: float | None = None) -> Test:
+        """Test whether it may be ``null``: 0 by default, on the scale ``log`` 1.
+
+        The value is rejected at 5% if and only if it lies outside the 95% interval, and so at every level.
+        """
+        if null is None:
+            null = 1.0 if self.scale == "log" else 0.0
+        if self.scale != "plain":
+            z = self._z_on_scale(null)
+        elif self._is_wald:
+            z = (self.unbiased - null) / self.standard_error if self.standard_error else math.nan
+        else:
+            z = math.nan
+        ends = sorted((self._unrounded, min(max(self.unbiased, self.bounds[0]), self.bounds[1])))
+        if ends[0] <= null <= ends[1] or (not self.standard_error and math.isclose(self.unbiased, null, abs_tol=1e-9)):
+            z = 0.0
+        elif math.isnan(z) and math.isfinite(self.standard_error):
+            z = inverted(self.interval, *ends, null)
+            if math.isinf(z):
+                z = (self.unbiased - null) / self.standard_error if self.standard_error else z
+        return Test(null, self.value, self.standard_error, z, two_sided(z))
+
+    @property
+    def _is_wald(self) -> bool:
+        """Whether intervals are plus or minus z standard errors at every level."""
+        if not self._number.linear and self._number.below is None:
+            return True
+        errors = np.array([self.standard_error])
+        for level in (0.5, 0.95):
+            ends = wald(self._number.unbiased, errors, level)
+            found = intervals(self._basis, self._number, errors, level)
+            if not all(np.allclose(x, y, rtol=1e-12, atol=1e-12 * self.standard_error) for x, y in zip(ends, found)):
+                return False
+        return True
+
+    def _z_on_scale(self, null: float) -> float:
+        to, slope, _ = _SCALES[self.scale]
+        try:
+            width = abs(slope(self.unbiased)) * self.standard_error
+            return (to(self.unbiased) - to(null)) / width
+        except (ArithmeticError, ValueError):  # not points of the scale: as on the plain one
+            if self.scale == "log" and null <= 0 < self.unbiased:
+                raise InputError(
+                    f"A ratio is above zero, so {short(null)} cannot be tested; no difference is a ratio of 1."
+                ) from None
+            return (self.unbiased - null) / self.standard_error if self.standard_error else math.nan
 
     def on(self, scale: Scale) -> Quantity:
         """The same number with intervals on another ``scale``: ``plain``, ``log`` or ``atanh``."""
@@ -123,8 +187,21 @@ class Quantity:
         """Its square root; not a number where it is negative."""
         return self._derived(self._number.sqrt())
 
+    def log(self) -> Quantity:
+        """Its natural logarithm; not a number where it is not above zero."""
+        return self._derived(self._number.log())
+
+    def exp(self) -> Quantity:
+        """Its exponential, with intervals on the scale ``log``."""
+        return self._derived(self._number.exp()).on("log")
+
+    def __pow__(self, exponent: float) -> Quantity:
+        if isinstance(exponent, Quantity):
+            raise InputError("The exponent is a plain number; for another one write (exponent * base.log()).exp().")
+        return self._derived(self._number.power(float(exponent)))
+
     def __add__(self, other: Quantity | float) -> Quantity:
-        return self._derived(self._number + self._same(other))
+        return self._with(other, lambda mine, theirs: mine + theirs)
 
     __radd__ = __add__
 
@@ -132,37 +209,46 @@ class Quantity:
         return self._derived(-self._number)
 
     def __sub__(self, other: Quantity | float) -> Quantity:
-        return self._derived(self._number - self._same(other))
+        return self._with(other, lambda mine, theirs: mine - theirs)
 
     def __rsub__(self, other: float) -> Quantity:
-        return self._derived(self._same(other) - self._number)
+        return self._with(other, lambda mine, theirs: theirs - mine)
 
     def __mul__(self, other: Quantity | float) -> Quantity:
-        return self._derived(self._number * self._same(other))
+        return self._with(other, lambda mine, theirs: mine * theirs)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Quantity | float) -> Quantity:
-        return self._derived(self._number.over(self._same(other)))
+        return self._with(other, lambda mine, theirs: mine.over(theirs))
 
     def __rtruediv__(self, other: float) -> Quantity:
-        return self._derived(self._same(other).over(self._number))
+        return self._with(other, lambda mine, theirs: theirs.over(mine))
 
     def __float__(self) -> float:
         return self.value
 
+    def __round__(self, digits: int | None = None) -> Quantity:
+        return replace(self, digits=digits or 0)
+
+    def __format__(self, form: str) -> str:
+        if form:
+            return f"{self.value:{form}} ± {self.standard_error:{form}}"
+        if self.digits is not None:
+            return f"{self:,.{max(self.digits, 0)}f}"
+        return f"{short(self.value)} ± {short(self.standard_error)}"
+
     def __str__(self) -> str:
-        return f"{_plain(self.value)} ± {_plain(self.standard_error)}"
+        return format(self)
 
     def _derived(self, number: Derived) -> Quantity:
         return Quantity(self._basis, number)
 
-    def _same(self, other: Quantity | float) -> Derived:
+    def _with(self, other: Quantity | float, combine: Callable[[Derived, Derived], Derived]) -> Quantity:
         if not isinstance(other, Quantity):
-            return Derived.constant(other, self._number.slopes)
-        if other._basis is not self._basis:
-            raise InputError("Only numbers from one and the same table can be combined; take both from a larger table.")
-        return other._number
+            return self._derived(combine(self._number, Derived.constant(other, self._number.slopes)))
+        basis, mine, theirs = common(self._basis, self._number, other._basis, other._number)
+        return Quantity(basis, combine(mine, theirs))
 
     def __repr__(self) -> str:
         return f"<Quantity {self}>"
@@ -170,10 +256,6 @@ class Quantity:
     def _repr_html_(self) -> str:
         """The number with its error and its interval, as a notebook shows it."""
         if math.isnan(self.standard_error):
-            return f"<p>{_plain(self.value)}, its error is not known</p>"
+            return f"<p>{short(self.value)}, its error is not known</p>"
         low, high = self.interval(0.95)
-        return f"<p>{self} (95% interval: {_plain(low)} to {_plain(high)})</p>"
-
-
-def _plain(number: float) -> str:
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+        return f"<p>{self} (95% interval: {short(low)} to {short(high)})</p>"

@@ -11,7 +11,7 @@ Errors and intervals are those of variance.py and uncertainty.py, for cells as f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Self, TypeAlias, cast
 
@@ -30,6 +30,7 @@ from .methods import METHODS
 from .quantity import Quantity
 from .shares import Shares, shares
 from .simplex import nearest
+from .source import Source
 from .tabulate import check_size, tabulate
 from .uncertainty import Single, function_limits
 from .variance import covariance, estimated_variances, variances
@@ -48,7 +49,7 @@ class Reconstruction:
     """Estimated counts, one axis per attribute.
 
     ``released`` are the raw counts (with the axes that a matrix block adds), ``squares`` the same with squared
-    survey weights, ``rows`` how many rows were counted. ``weighing`` is there if a randomised attribute is the weight.
+    survey weights, ``rows`` how many rows were counted, ``source`` those rows. ``weighing`` is there if a randomised attribute is the weight.
     """
 
     attributes: tuple[Attribute, ...]
@@ -59,6 +60,7 @@ class Reconstruction:
     channel: Channel = field(repr=False)
     released: Counts = field(repr=False)
     squares: Counts = field(repr=False)
+    source: Source = field(repr=False)
     convergence: Convergence | None = None
     weighing: Weighing | None = field(default=None, repr=False)
 
@@ -117,6 +119,7 @@ class Reconstruction:
             channel=channel,
             released=released,
             squares=squares,
+            source=Source(schema, tuple(blocks), codes, weights),
             convergence=convergence,
         )
 
@@ -138,6 +141,7 @@ class Reconstruction:
             channel=channel,
             released=released,
             squares=squares,
+            source=whole.source,
             convergence=whole.convergence,
             weighing=weighing,
         )
@@ -285,6 +289,29 @@ class Reconstruction:
             self._marginals[names] = self._marginal(names)
         return self._marginals[names]
 
+    def same_release(self, other: Reconstruction) -> bool:
+        """Whether both tables were counted from the same released rows."""
+        return self.source.same_rows(other.source)
+
+    def same_weights(self, other: Reconstruction) -> bool:
+        """Whether every row counts as much in the rows behind both tables."""
+        return self.source.same_weights(other.source)
+
+    def joint_sizes(self, names: Sequence[str]) -> list[int]:
+        """The length of each axis that is counted for the table of ``names``."""
+        return list(Channel(self.source.blocks, names).sizes.values())
+
+    def with_names(self, names: Sequence[str]) -> Reconstruction:
+        """The unbiased table of any attributes of the release, counted from the same rows."""
+        key = tuple(names), self.about
+        if key not in self.source.tables:
+            source = self.source
+            made = Reconstruction.of(
+                source.schema, source.blocks, source.codes, names, about=self.about, weights=source.weights
+            )
+            source.remember(key, replace(made, source=source))
+        return cast(Reconstruction, self.source.tables[key])
+
     @cached_property
     def _marginals(self) -> dict[tuple[str, ...], Self]:
         """Smaller tables that were asked for before."""
@@ -306,6 +333,7 @@ class Reconstruction:
             channel=channel,
             released=released,
             squares=squares if self.weighted else released,
+            source=self.source,
             convergence=self.convergence,
         )
 

@@ -48,6 +48,16 @@ def tabulate(
     return total.reshape(tuple(sizes))
 
 
+def rows_at(values: NDArray[np.float64], columns: Sequence[Codes]) -> NDArray[np.float64]:
+    """The entry of ``values``, which has one axis per column, at the cell of every row."""
+    found = np.empty(len(columns[0]))
+    flat = values.ravel()
+    for start in range(0, len(found), PIECE):
+        piece = slice(start, start + PIECE)
+        found[piece] = flat[_cells([column[piece] for column in columns], values.shape)]
+    return found
+
+
 def _cells(columns: Sequence[Codes], sizes: Sequence[int]) -> NDArray[np.intp]:
     """The number of each row's cell, in the narrowest type that holds the numbers made so far."""
     cells, count = columns[0], sizes[0]

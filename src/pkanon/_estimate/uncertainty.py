@@ -8,7 +8,8 @@ cell, a count, a share and the answer to a query agree if they are the same numb
     anything else                                plus or minus z standard errors; of sums steadied where rows are scarce
 
 A function that does not vary along some attributes is taken from the smaller table without them. A function that picks a
-single cell has the error and the interval of that cell.
+single cell has the error and the interval of that cell. A sum of numbers from tables that stay apart (joint.py) has limits
+as far away as those of its parts say, by the same rule as for standard errors (MOVER).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .._blocks import Counts
 from .delta import Derived
 from .interval import SCARCE, holding, honest, ratio, wald
 from .linear import Grouped, Listed
-from .variance import group_covariance, variances
+from .variance import ROUNDING, People, between, group_covariance, variances
 
 if TYPE_CHECKING:
     from .reconstruction import Reconstruction
@@ -102,21 +103,127 @@ class Single(Basis):
         return Grouped(self.table.channel, (), self.shown, (slopes[0].reshape(self.table.counts.shape),))
 
 
-def standard_errors(basis: Basis, number: Derived) -> Counts:
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """The basis of numbers from several tables: slopes are those of all parts, one after the other.
+
+    ``people`` says how the people of different releases are related; None: all parts are of one release.
+    """
+
+    parts: tuple[Single, ...]
+    people: People | None
+
+    @cached_property
+    def places(self) -> list[slice]:
+        """Where the slopes of each part are."""
+        ends = np.cumsum([0, *(part.table.counts.size for part in self.parts)])
+        return [slice(int(start), int(stop)) for start, stop in zip(ends, ends[1:])]
+
+    @property
+    def about(self) -> str:
+        """What errors are about."""
+        return self.parts[0].table.about
+
+    @property
+    def shown(self) -> NDArray[np.intp]:
+        """One number."""
+        return self.parts[0].shown
+
+    def part(self, number: Derived, place: int) -> Derived:
+        """The linear part of a number that the table at this place adds, as a number of that table."""
+        basis, slopes = self.parts[place], number.slopes[:, self.places[place]]
+        return basis.function(slopes.reshape(basis.table.counts.shape))
+
+
+    def only(self, number: Derived) -> tuple[Single, Derived] | None:
+        """The one table that a number comes from, and the number there; None if it comes from several."""
+        used = [
+            place
+            for place, where in enumerate(self.places)
+            if any(slopes[:, where].any() for slopes in number.all_slopes())
+        ]
+        if len(used) > 1:
+            return None
+        place = self.places[used[0] if used else 0]
+        return self.parts[used[0] if used else 0], number.carried(lambda slopes: slopes[:, place])
+
+    def apart(self, number: Derived) -> _Apart:
+        """The sum of the parts of a number, to first order."""
+        if number not in self._sums:
+            self._sums[number] = _Apart.of(self, number)
+        return self._sums[number]
+
+    @cached_property
+    def _sums(self) -> WeakKeyDictionary[Derived, _Apart]:
+        """Numbers that were taken apart before."""
+        return WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class _Apart:
+    """A sum of linear functions of tables that stay apart: each reduced, their errors, and how they are correlated."""
+
+    parts: list[_Reduced]
+    values: Counts
+    errors: Counts
+    correlation: Counts
+
+    @classmethod
+    def of(cls, basis: Joint, number: Derived) -> _Apart:
+        used = [place for place, where in enumerate(basis.places) if number.slopes[:, where].any()]
+        numbers = [basis.part(number, place) for place in used]
+        parts = [basis.parts[place].reduced(each) for place, each in zip(used, numbers)]
+        errors = np.array([float(part.errors[0]) for part in parts])
+        correlation = np.eye(len(parts))
+        for i, first in enumerate(parts):
+            for j, second in enumerate(parts[:i]):
+                weights = first.weights, second.weights
+                found = between(first.table, weights[0], second.table, weights[1], basis.people)
+                scale = errors[i] * errors[j]
+                correlation[i, j] = correlation[j, i] = min(max(found / scale, -1.0), 1.0) if scale else 0.0
+        return cls(parts, np.array([float(each.unbiased[0]) for each in numbers]), errors, correlation)
+
+    def reach(self, distances: Counts) -> float:
+        """How far a sum moves if its parts move by these distances, or standard errors."""
+        moved = float(distances @ self.correlation @ distances)
+        # correlations are estimates; where they would leave nothing, they are not used
+        return math.sqrt(moved) if moved > ROUNDING * float(distances @ distances) else float(np.abs(distances).sum())
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """(low, high), less the value."""
+        limits = [part.limits(level) for part in self.parts]
+        low, high = (np.array([float(limit[side][0]) for limit in limits]) for side in (0, 1))
+        return -self.reach(self.values - low), self.reach(high - self.values)
+
+
+def standard_errors(basis: Basis | Joint, number: Derived) -> Counts:
     """The standard error of each number; NaN where the unbiased number is NaN."""
     if len(basis.shown) == 0:
         return np.zeros(0)
+    if isinstance(basis, Joint):
+        only = basis.only(number)
+        if only is not None:
+            return standard_errors(*only)
+        apart = basis.apart(number)
+        return np.array([apart.reach(apart.errors)])
     if number.linear:
         return basis.reduced(number).errors
     variance, _ = variances(basis.table, basis.linearised(number.slopes))
     return np.where(np.isfinite(number.unbiased), np.sqrt(variance), np.nan)
 
 
-def intervals(basis: Basis, number: Derived, errors: Counts, level: float) -> tuple[Counts, Counts]:
+def intervals(basis: Basis | Joint, number: Derived, errors: Counts, level: float) -> tuple[Counts, Counts]:
     """(low, high) of each number, around its unbiased value and widened where needed to hold the value."""
     if len(basis.shown) == 0:
         return np.zeros(0), np.zeros(0)
-    if number.linear:
+    if isinstance(basis, Joint):
+        only = basis.only(number)
+        if only is not None:
+            return intervals(*only, errors, level)
+        low, high = wald(number.unbiased, errors, level)
+        if number.linear:
+            low, high = (number.unbiased + side for side in basis.apart(number).limits(level))
+    elif number.linear:
         low, high = (limit + number.offset for limit in basis.reduced(number).limits(level))
     else:
         low, high = wald(number.unbiased, errors, level)
@@ -236,6 +343,12 @@ class _Reduced:
         single = (rows != 0).sum(1) == 1
         factor = np.where(single, rows[np.arange(len(rows)), first], 1.0)
         return cls(table, function, np.where(single, function.shown * rows.shape[1] + first, -1), factor)
+
+    @property
+    def weights(self) -> Counts:
+        """The weights of the function in a table without groups."""
+        weights: Counts = np.broadcast_to(self.function.weights[0], self.table.counts.shape)
+        return weights
 
     @cached_property
     def errors(self) -> Counts:

@@ -20,18 +20,26 @@ understates. About a population, one more person is added, whom the sample could
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import Counts
+from .._errors import InputError, PlanError
 from .._schema import Points
+from .channel import Channel
 from .linear import Functions, Grouped, Listed
+from .tabulate import rows_at
 
 if TYPE_CHECKING:
     from .reconstruction import Reconstruction
 
+People: TypeAlias = Literal["disjoint", "same"]
+"""How the people of several releases are related: nobody is in two of them, or the same people are in all."""
+LARGEST_JOINT = 2**22
+"""Cells of a table that is counted only because it holds two others."""
 ROUNDING = 1e-12
 """A variance is the difference of two sums; below this share of them it is rounding error."""
 
@@ -122,3 +130,98 @@ def group_covariance(table: Reconstruction, grouped: Grouped) -> Counts:
         return np.asarray(table.sample_factor * (products - values[:, 0] * values[:, 1] / max(table.rows, 1)))
     product = Grouped(grouped.channel, grouped.groups, grouped.shown, (grouped.weights[0] * grouped.weights[1],))
     return np.asarray(products - product.values(table.unbiased_squares))
+
+
+def between(
+    first: Reconstruction, one: Counts, second: Reconstruction, two: Counts, people: People | None
+) -> float:
+    """The covariance of a function of one table with a function of another, without bias.
+
+    Of one release (``people`` is None or tells of others): about the population from the released rows; about the table
+    only if no block randomises attributes of both, when there is none. Of two releases nobody shares there is none. Of two
+    releases of the same people there is none about the table, for the noise of one knows nothing of the other; about the
+    population it is that of the people, who are the same sample.
+    """
+    if first.same_release(second):
+        return _within_release(first, one, second, two)
+    if people == "disjoint" or first.about == "table":
+        return 0.0
+    joint, product = _product(first, one, second, two)
+    values = [float((weights * table.unbiased).sum()) for table, weights in ((first, one), (second, two))]
+    met = float((product * joint.unbiased_squares).sum())
+    return first.sample_factor * (met - values[0] * values[1] / max(first.rows, 1))
+
+
+def _within_release(first: Reconstruction, one: Counts, second: Reconstruction, two: Counts) -> float:
+    if first.about == "table":
+        if any(set(block.attributes) & set(second.names) for block in first.channel.blocks):
+            names = dict.fromkeys((*first.names, *second.names))
+            raise InputError(
+                f"How these two numbers vary together is read from the table of {', '.join(names)}, which has "
+                f"{math.prod(first.joint_sizes(list(names))):,} cells; the limit is {LARGEST_JOINT:,}. Ask for numbers of fewer "
+                'attributes, or about="population".'
+            )
+        return 0.0
+    rows = []
+    for table, weights in ((first, one), (second, two)):
+        carried = table.channel.inverse_transpose(np.asarray(weights, float))
+        columns = [table.source.codes[name] for name in table.channel.sizes]
+        found = rows_at(carried, columns)
+        rows.append(found if table.source.weights is None else found * table.source.weights)
+    return first.sample_factor * float(rows[0] @ rows[1] - rows[0].sum() * rows[1].sum() / max(first.rows, 1))
+
+
+def _product(
+    first: Reconstruction, one: Counts, second: Reconstruction, two: Counts
+) -> tuple[Reconstruction, Counts]:
+    """The table of the attributes of both, from the release that tells more of it, and the product of both weights."""
+    names = list(dict.fromkeys((*first.names, *second.names)))
+    for attribute in first.attributes:
+        if attribute.name in second.names and second.attributes[second.names.index(attribute.name)] != attribute:
+            raise InputError(
+                f"'{attribute.name}' has other values in the second release, so the sampling error that both share is not known."
+            )
+    found: dict[float, Reconstruction] = {}
+    for table in (first, second):
+        if set(names) <= table.source.codes.keys() and math.prod(table.joint_sizes(names)) <= LARGEST_JOINT:
+            try:
+                Channel(table.source.blocks, names).check_invertible()
+            except PlanError:
+                continue
+            found.setdefault(Channel(table.source.blocks, names).error_factor, table)
+    if not found:
+        raise InputError(
+            f"The sampling error that both releases share is read from the table of {', '.join(names)}, which neither "
+            f'release has, or which has more than {LARGEST_JOINT:,} cells. Ask for numbers of fewer attributes, or about="table".'
+        )
+    joint = found[min(found)].with_names(names)
+    product = np.ones(joint.counts.shape)
+    for table, weights in ((first, one), (second, two)):
+        own = [name for name in names if name in table.names]
+        array = np.transpose(weights, [table.names.index(name) for name in own])
+        shape = [size if name in own else 1 for name, size in zip(names, product.shape)]
+        product = product * array.reshape(shape)
+    return joint, product
+
+
+def variance_if(table: Reconstruction, functions: Functions, people: Counts) -> Counts:
+    """The variance of each function if ``people``, extra axes included, were the truth."""
+    products, _ = functions.products(table.channel.forward(people))
+    whole = table.channel.collapse(people)
+    if table.about == "population":
+        known = functions.values(whole) ** 2 / max(table.rows, 1)
+        return np.maximum(table.sample_factor * (products - known), 0.0)
+    return np.maximum(products - functions.squares(whole), 0.0)
+
+
+def spread_whole(channel: Channel, counts: Counts) -> Counts:
+    """A table with the extra axes of a matrix block, every cell evenly over what is possible along them."""
+    possible = channel.possible_whole.astype(float)
+    extra = tuple(range(counts.ndim, possible.ndim))
+    if not extra:
+        return counts
+    return np.asarray(
+        counts.reshape(*counts.shape, *[1] * len(extra))
+        * possible
+        / np.maximum(possible.sum(extra, keepdims=True), 1.0)
+    )

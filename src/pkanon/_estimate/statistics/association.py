@@ -24,6 +24,7 @@ from ..._errors import InputError
 from ..interval import normal_quantile
 from ..reconstruction import Reconstruction
 from ..simplex import nearest
+from ..variance import spread_whole
 
 LARGEST = 4096
 """Cells; the covariance of all of them is held in memory."""
@@ -177,24 +178,11 @@ def _deviations(
     weights /= (n * np.sqrt(independent[used]))[:, None, None]
     carried = table.channel.inverse_transpose(weights).reshape(len(i), -1)
     whole = n * independent
-    people = _spread(table, whole)
+    people = spread_whole(table.channel, whole)
     expected = table.channel.forward(people).ravel()
     values = weights.reshape(len(i), -1) @ whole.ravel()
     covariance = (carried * expected) @ carried.T - np.outer(values, values) / n
     return d, covariance
-
-
-def _spread(table: Reconstruction, counts: Counts) -> Counts:
-    """A table with the extra axes of a matrix block, every cell evenly over what is possible along them."""
-    possible = table.channel.possible_whole.astype(float)
-    extra = tuple(range(counts.ndim, possible.ndim))
-    if not extra:
-        return counts
-    return np.asarray(
-        counts.reshape(*counts.shape, *[1] * len(extra))
-        * possible
-        / np.maximum(possible.sum(extra, keepdims=True), 1.0)
-    )
 
 
 def _mutual_information(table: Reconstruction, independent: Counts) -> Measure:
@@ -204,7 +192,7 @@ def _mutual_information(table: Reconstruction, independent: Counts) -> Measure:
     """
     draw = np.random.default_rng(0)  # repetitions are a calculation, not a release: the same every time
     channel, n = table.channel, table.total
-    people = _spread(table, independent)
+    people = spread_whole(table.channel, independent)
 
     def repeated(whole: Counts) -> NDArray[np.float64]:
         expected = np.maximum(channel.forward(whole), 0.0).ravel()
