@@ -57,10 +57,13 @@ if TYPE_CHECKING:
     from ._errors import SchemaError as SchemaError
     from ._errors import TargetError as TargetError
     from ._estimate import Convergence as Convergence
+    from ._estimate import MantelHaenszel as MantelHaenszel
     from ._estimate import Measure as Measure
     from ._estimate import Quantile as Quantile
+    from ._estimate import QuantileDifference as QuantileDifference
     from ._estimate import Quantity as Quantity
     from ._estimate import Test as Test
+    from ._estimate import Trend as Trend
     from ._estimate import pool as pool
     from ._estimate import together as together
     from ._frames import Draft as Draft
@@ -145,6 +148,7 @@ _HOMES = {
     "Hierarchy": "_schema",
     "InputError": "_errors",
     "Ledger": "_audit",
+    "MantelHaenszel": "_estimate",
     "Matrix": "_blocks",
     "Measure": "_estimate",
     "PkanonError": "_errors",
@@ -153,6 +157,7 @@ _HOMES = {
     "PlanError": "_errors",
     "Prediction": "_plan",
     "Quantile": "_estimate",
+    "QuantileDifference": "_estimate",
     "Quantity": "_estimate",
     "Readability": "_plan",
     "ReadabilityWarning": "_errors",
@@ -173,6 +178,7 @@ _HOMES = {
     "TextFormat": "_frames",
     "Tradeoff": "_results",
     "TransitionMatrix": "_blocks",
+    "Trend": "_estimate",
     "Unit": "_schema",
     "Verification": "_audit",
     "advise": "_design",

@@ -103,7 +103,8 @@ class Derived:
         with np.errstate(invalid="ignore", divide="ignore"):
             value, unbiased = self.value**exponent, self.unbiased**exponent
             slope = exponent * self.unbiased ** (exponent - 1)
-        return Derived(*(np.where(np.isfinite(x), x, np.nan) for x in (value, unbiased)), slope[..., None] * self.slopes)
+        value, unbiased, slope = (np.where(np.isfinite(x), x, np.nan) for x in (value, unbiased, slope))
+        return Derived(value, unbiased, slope[..., None] * self.slopes)
 
     def carried(self, carry: Callable[[Counts], Counts]) -> Derived:
         """The same number as one of other functions: ``carry`` maps slopes to slopes."""

@@ -182,7 +182,9 @@ class _Part:
             return False
         _check_alike(self.whole, piece.table)
         if not self.whole.same_weights(piece.table):
-            raise InputError("Numbers with survey weights and numbers without them, or with others, cannot be combined.")
+            raise InputError(
+                "Numbers with survey weights and numbers without them, or with others, cannot be combined."
+            )
         needed = self.needed | set(piece.varying)
         if needed <= set(self.whole.names):
             self.needed = needed

@@ -66,7 +66,7 @@ class Quantity:
     >>> round(women / men, 2)
     <Quantity 1.01 ± 0.05>
     >>> print(women.test(500))
-    The estimate 501.3 ± 13.62 is not shown to differ from 500: z = 0.09696, p = 0.923.
+    The estimate 501.3 ± 13.62 is not shown to differ from 500: z = 0.0969, p = 0.923.
     """
 
     _basis: AnyBasis = field(repr=False)
@@ -141,11 +141,12 @@ class Quantity:
             z = (self.unbiased - null) / self.standard_error if self.standard_error else math.nan
         else:
             z = math.nan
-        ends = sorted((self._unrounded, min(max(self.unbiased, self.bounds[0]), self.bounds[1])))
-        if ends[0] <= null <= ends[1] or (not self.standard_error and math.isclose(self.unbiased, null, abs_tol=1e-9)):
+        other = min(max(self.unbiased, self.bounds[0]), self.bounds[1])
+        low, high = min(self._unrounded, other), max(self._unrounded, other)
+        if low <= null <= high or (not self.standard_error and math.isclose(self.unbiased, null, abs_tol=1e-9)):
             z = 0.0
         elif math.isnan(z) and math.isfinite(self.standard_error):
-            z = inverted(self.interval, *ends, null)
+            z = inverted(self.interval, low, high, null)
             if math.isinf(z):
                 z = (self.unbiased - null) / self.standard_error if self.standard_error else z
         return Test(null, self.value, self.standard_error, z, two_sided(z))
@@ -195,7 +196,7 @@ class Quantity:
         """Its exponential, with intervals on the scale ``log``."""
         return self._derived(self._number.exp()).on("log")
 
-    def __pow__(self, exponent: float) -> Quantity:
+    def __pow__(self, exponent: float | Quantity) -> Quantity:
         if isinstance(exponent, Quantity):
             raise InputError("The exponent is a plain number; for another one write (exponent * base.log()).exp().")
         return self._derived(self._number.power(float(exponent)))

@@ -49,7 +49,8 @@ class Reconstruction:
     """Estimated counts, one axis per attribute.
 
     ``released`` are the raw counts (with the axes that a matrix block adds), ``squares`` the same with squared
-    survey weights, ``rows`` how many rows were counted, ``source`` those rows. ``weighing`` is there if a randomised attribute is the weight.
+    survey weights, ``rows`` how many rows were counted, ``source`` those rows. ``weighing`` is there
+    if a randomised attribute is the weight.
     """
 
     attributes: tuple[Attribute, ...]

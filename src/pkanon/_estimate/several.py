@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,20 +25,22 @@ from .delta import Derived
 from .joint import AnyBasis, gathered, on_counted, parts_of
 from .linear import Listed
 from .quantity import Quantity
+from .statistics import Quantile
 from .uncertainty import Joint
 from .variance import People, variance_if
 
+Number = TypeVar("Number", Quantity, Quantile)
 PEOPLE = ("disjoint", "same")
 WEIGHTS = ("plan", "rows", "equal")
 
 
-def together(*numbers: Quantity, people: People) -> tuple[Quantity, ...]:
+def together(*numbers: Number, people: People) -> tuple[Number, ...]:
     """Numbers from several releases, made ready to be calculated with together.
 
     Parameters
     ----------
     *numbers
-        The numbers; several may be from one release.
+        The numbers, or quantiles; several may be from one release.
     people
         How the people of the releases are related: ``disjoint`` if nobody is in two of them, ``same`` if the same people
         are in all. People who are partly the same are refused: nobody can tell from the releases who is in both.
@@ -52,13 +55,21 @@ def together(*numbers: Quantity, people: People) -> tuple[Quantity, ...]:
     >>> shares = [release.crosstab("sex").proportion({"sex": "F"}) for release in (north, south)]
     >>> first, second = pk.together(*shares, people="disjoint")
     >>> print((second - first).test())
-    The estimate 0.1654 ± 0.01831 differs from 0: z = 9.029, p < 1e-15.
+    The estimate 0.1395 ± 0.01844 differs from 0: z = 7.562, p = 3.97e-14.
     """
     _check(numbers, people)
-    basis, carried = gathered([(each._basis, each._number) for each in numbers], people)
+    leads = [each if isinstance(each, Quantity) else each._lead for each in numbers]
+    known = [lead for lead in leads if lead is not None]
+    if not known:
+        return numbers
+    basis, carried = gathered([(each._basis, each._number) for each in known], people)
     if isinstance(basis, Joint):
         _check_releases(basis)
-    return tuple(replace(each, _basis=basis, _number=number) for each, number in zip(numbers, carried))
+    ready = (replace(each, _basis=basis, _number=number) for each, number in zip(known, carried))
+    return tuple(
+        each if lead is None else next(ready) if isinstance(each, Quantity) else replace(each, _lead=next(ready))
+        for each, lead in zip(numbers, leads)
+    )
 
 
 def pool(numbers: Sequence[Quantity], *, people: People, weights: str | Sequence[float] = "plan") -> Quantity:
@@ -86,13 +97,15 @@ def pool(numbers: Sequence[Quantity], *, people: People, weights: str | Sequence
     >>> twice = [pk.release(people, plan, randomness=pk.Seeded(seed)) for seed in (7, 8)]
     >>> counts = [release.crosstab("sex").count(sex="F") for release in twice]
     >>> counts[0], pk.pool(counts, people="same")
-    (<Quantity 501.3 ± 13.62>, <Quantity 500.7 ± 9.632>)
+    (<Quantity 501.3 ± 13.62>, <Quantity 496.7 ± 9.632>)
     """
     _check(numbers, people)
+    if any(not isinstance(each, Quantity) for each in numbers):
+        raise InputError("Quantiles are compared, not pooled.")
     if len(numbers) == 0:
         raise InputError("There is nothing to pool: name at least one number.")
     factors = _factors(numbers, people, weights)
-    ready = together(*numbers, people=people)
+    ready: tuple[Quantity, ...] = together(*numbers, people=people)
     if isinstance(ready[0]._basis, Joint) != (len(numbers) > 1):
         raise InputError("Two of these numbers are from one and the same release; pool takes one from each.")
     total = ready[0] * float(factors[0])
@@ -104,15 +117,17 @@ def pool(numbers: Sequence[Quantity], *, people: People, weights: str | Sequence
     return replace(total, scale=scale, bounds=bounds)
 
 
-def _check(numbers: Sequence[Quantity], people: str) -> None:
+def _check(numbers: Sequence[Quantity | Quantile], people: str) -> None:
     if people not in PEOPLE:
         raise InputError(
             f"people is 'disjoint' (nobody is in two releases) or 'same' (the same people are in all), not {people!r}. Of people "
             "who are partly the same nobody can tell from the releases who is in both."
         )
     for number in numbers:
-        if not isinstance(number, Quantity):
-            raise InputError(f"Only numbers such as a count or a share can be put together, not a {type(number).__name__}.")
+        if not isinstance(number, Quantity | Quantile):
+            raise InputError(
+                f"Only numbers such as a count or a share can be put together, not a {type(number).__name__}."
+            )
 
 
 def _check_releases(basis: Joint) -> None:
@@ -129,7 +144,9 @@ def _check_releases(basis: Joint) -> None:
 def _factors(numbers: Sequence[Quantity], people: People, weights: str | Sequence[float]) -> Sequence[float]:
     if isinstance(weights, str):
         if weights not in WEIGHTS:
-            raise InputError(f"Weights are by 'plan', by 'rows' or 'equal', not '{weights}'. {did_you_mean(weights, WEIGHTS)}")
+            raise InputError(
+                f"Weights are by 'plan', by 'rows' or 'equal', not '{weights}'. {did_you_mean(weights, WEIGHTS)}"
+            )
         if weights == "plan":
             found = np.array([_predicted(each._basis, each._number, people) for each in numbers])
             certain = found <= 0

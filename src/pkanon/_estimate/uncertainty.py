@@ -14,6 +14,7 @@ as far away as those of its parts say, by the same rule as for standard errors (
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -117,7 +118,7 @@ class Joint:
     def places(self) -> list[slice]:
         """Where the slopes of each part are."""
         ends = np.cumsum([0, *(part.table.counts.size for part in self.parts)])
-        return [slice(int(start), int(stop)) for start, stop in zip(ends, ends[1:])]
+        return [slice(int(start), int(stop)) for start, stop in itertools.pairwise(ends)]
 
     @property
     def about(self) -> str:
@@ -133,7 +134,6 @@ class Joint:
         """The linear part of a number that the table at this place adds, as a number of that table."""
         basis, slopes = self.parts[place], number.slopes[:, self.places[place]]
         return basis.function(slopes.reshape(basis.table.counts.shape))
-
 
     def only(self, number: Derived) -> tuple[Single, Derived] | None:
         """The one table that a number comes from, and the number there; None if it comes from several."""

@@ -132,9 +132,7 @@ def group_covariance(table: Reconstruction, grouped: Grouped) -> Counts:
     return np.asarray(products - product.values(table.unbiased_squares))
 
 
-def between(
-    first: Reconstruction, one: Counts, second: Reconstruction, two: Counts, people: People | None
-) -> float:
+def between(first: Reconstruction, one: Counts, second: Reconstruction, two: Counts, people: People | None) -> float:
     """The covariance of a function of one table with a function of another, without bias.
 
     Of one release (``people`` is None or tells of others): about the population from the released rows; about the table
@@ -171,9 +169,7 @@ def _within_release(first: Reconstruction, one: Counts, second: Reconstruction, 
     return first.sample_factor * float(rows[0] @ rows[1] - rows[0].sum() * rows[1].sum() / max(first.rows, 1))
 
 
-def _product(
-    first: Reconstruction, one: Counts, second: Reconstruction, two: Counts
-) -> tuple[Reconstruction, Counts]:
+def _product(first: Reconstruction, one: Counts, second: Reconstruction, two: Counts) -> tuple[Reconstruction, Counts]:
     """The table of the attributes of both, from the release that tells more of it, and the product of both weights."""
     names = list(dict.fromkeys((*first.names, *second.names)))
     for attribute in first.attributes:
@@ -195,12 +191,11 @@ def _product(
             f'release has, or which has more than {LARGEST_JOINT:,} cells. Ask for numbers of fewer attributes, or about="table".'
         )
     joint = found[min(found)].with_names(names)
-    product = np.ones(joint.counts.shape)
+    product: Counts = np.ones(joint.counts.shape)
     for table, weights in ((first, one), (second, two)):
         own = [name for name in names if name in table.names]
         array = np.transpose(weights, [table.names.index(name) for name in own])
-        shape = [size if name in own else 1 for name, size in zip(names, product.shape)]
-        product = product * array.reshape(shape)
+        product = product * array.reshape([a.size if a.name in own else 1 for a in joint.attributes])
     return joint, product
 
 

@@ -19,7 +19,18 @@ from numpy.typing import NDArray
 
 from .._blocks import Counts
 from .._errors import InputError, missing_package
-from .._estimate import ABOUT, METHODS, Quantile, Quantity, Reconstruction, Shares, as_names, weight_error
+from .._estimate import (
+    ABOUT,
+    METHODS,
+    MantelHaenszel,
+    Quantile,
+    Quantity,
+    Reconstruction,
+    Shares,
+    Trend,
+    as_names,
+    weight_error,
+)
 from .._estimate import statistics as _analysis
 from .._files import write_new
 from .._frames import as_kind, decode_attributes
@@ -59,8 +70,9 @@ class Estimate(Reconstruction, Tabular):
         How many rows were counted.
     counts
         The number of people in each cell; with ``inverse`` it can be negative.
-    channel, released, squares
-        What the table was made of: what the plan does to it, the released counts, and those of squared survey weights.
+    channel, released, squares, source
+        What the table was made of: what the plan does to it, the released counts, those of squared survey weights, and
+        the released rows.
     weighing
         The larger table with the weight as its last axis, if a randomised attribute is the weight.
     convergence
@@ -202,6 +214,69 @@ class Estimate(Reconstruction, Tabular):
     def correlation(self, first: str, second: str) -> Quantity:
         """Pearson's correlation of two numeric attributes, ``first`` and ``second``."""
         return _analysis.correlation(self, first, second)
+
+    def standardised(
+        self,
+        where: Where,
+        over: str | Sequence[str],
+        *,
+        given: Where | None = None,
+        to: Mapping[Any, Any] | None = None,
+    ) -> Quantity:
+        """The share that meets a condition, as if a group had the strata of a standard population: direct standardisation.
+
+        A stratum of the standard whose size cannot be told from zero is left out. If the group has nobody for certain in
+        one of the others, nothing can be standardised.
+
+        Parameters
+        ----------
+        where
+            The condition whose share is asked for.
+        over
+            The attribute, or attributes, whose values are the strata.
+        given
+            The group; everybody by default.
+        to
+            The standard: a condition on people in this table (everybody by default), whose strata are estimated too; or
+            the number or share of people of each value of ``over`` in a population known from elsewhere.
+        """
+        return _analysis.standardised(self, where, over, given or {}, to)
+
+    def mantel_haenszel(self, first: Where, second: Where, within: str | Sequence[str]) -> MantelHaenszel:
+        """The odds ratio of two conditions that is common to all strata, and a test whether it is 1.
+
+        Parameters
+        ----------
+        first, second
+            Two conditions on different attributes.
+        within
+            The attribute, or attributes, whose values are the strata.
+        """
+        return _analysis.mantel_haenszel(self, first, second, within)
+
+    def trend(
+        self,
+        where: Where,
+        over: str,
+        *,
+        given: Where | None = None,
+        scores: Mapping[Any, float] | None = None,
+    ) -> Trend:
+        """How the share that meets a condition changes along an ordered attribute, and a test whether it does.
+
+        Parameters
+        ----------
+        where
+            The condition.
+        over
+            The ordered attribute.
+        given
+            The group; everybody by default.
+        scores
+            The number that stands for each value. By default numbers are themselves and bins their middles; other
+            values are numbered 0, 1, 2, ... in the order of the schema. Missing and unlisted values are left out.
+        """
+        return _analysis.trend(self, where, over, given or {}, scores)
 
     def association(self) -> Association:
         """Test of independence, Cramer's V and mutual information of the table's two attributes."""

@@ -3,21 +3,26 @@
 conditions.py  which cells a condition picks;  numbers.py  which numbers values stand for
 proportions.py counts, shares, ratios, odds ratios;  moments.py  sums, means, deviations, correlations
 weights.py     the numbers of an attribute that is a survey weight
+comparisons.py standardised shares, Mantel-Haenszel, trends
 quantiles.py   quantiles;  association.py  test of independence, Cramer's V, mutual information
 """
 
 from .association import Association, Measure, associate, cramers_v
+from .comparisons import MantelHaenszel, Trend, mantel_haenszel, standardised, trend
 from .conditions import cells_where, code_of
 from .moments import correlation, deviation, mean, total
 from .numbers import is_numeric, representative
 from .proportions import count, odds_ratio, proportion, ratio
-from .quantiles import Quantile, quantile
+from .quantiles import Quantile, QuantileDifference, quantile
 from .weights import weight_error, weight_numbers
 
 __all__ = [
     "Association",
+    "MantelHaenszel",
     "Measure",
     "Quantile",
+    "QuantileDifference",
+    "Trend",
     "associate",
     "cells_where",
     "code_of",
@@ -26,13 +31,16 @@ __all__ = [
     "cramers_v",
     "deviation",
     "is_numeric",
+    "mantel_haenszel",
     "mean",
     "odds_ratio",
     "proportion",
     "quantile",
     "ratio",
     "representative",
+    "standardised",
     "total",
+    "trend",
     "weight_error",
     "weight_numbers",
 ]

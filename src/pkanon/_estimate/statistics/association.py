@@ -7,14 +7,19 @@ rank of C degrees of freedom. C is that of independent attributes, so no estimat
 without randomisation it is a projection over n, and the test is Pearson's.
 
 The noise adds tr C to ``sum d^2`` on average; Cramer's V subtracts it, as Bergsma (2013) does for
-sampling alone. Mutual information is that of the nearest table without negative cells, less its mean over
+sampling alone. The test weighs directions by their noise and V does not, so the test may see what V alone does not see. Their
+answers agree all the same: the lower limit of V is above zero if and only if the test rejects independence at that level. It is
+at least the smallest V of all deviations that the test does not reject, ``(d - e)' C^+ (d - e)`` at most the quantile of
+chi-square; and V is at least the smallest one with that distance at most its mean, the degrees of freedom. Without
+randomisation the latter changes nothing. Mutual information is that of the nearest table without negative cells, less its mean over
 REPEATS simulated releases of independent attributes.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +29,7 @@ from ..._errors import InputError
 from ..interval import normal_quantile
 from ..reconstruction import Reconstruction
 from ..simplex import nearest
+from ..testing import short
 from ..variance import spread_whole
 
 LARGEST = 4096
@@ -55,11 +61,78 @@ class Measure:
     value: float
     standard_error: float
     largest: float = math.inf
+    _relation: Relation | None = field(default=None, repr=False, compare=False)
+    _scale: float = field(default=0.0, repr=False, compare=False)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """(low, high) at the confidence ``level``, not below zero and not above the largest there can be."""
+        """(low, high) at the confidence ``level``, not below zero and not above the largest there can be.
+
+        The lower limit of Cramer's V is above zero if and only if the test of independence rejects at that level (of 0.7
+        or more).
+        """
         reach = normal_quantile(level) * self.standard_error
-        return max(self.value - reach, 0.0), min(self.value + reach, self.largest)
+        low, high = max(self.value - reach, 0.0), min(self.value + reach, self.largest)
+        if self._relation is None:
+            return low, high
+        if not self._relation.p_value < 1 - level:
+            return 0.0, high
+        return min(max(low, self._scale * self._relation.least(self._relation.quantile(level))), self.value), high
+
+    def __repr__(self) -> str:
+        return f"<Measure {short(self.value)} ± {short(self.standard_error)}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """Deviations from independence along the directions in which they can vary, and the variance of each."""
+
+    deviations: Counts
+    variances: Counts
+
+    @classmethod
+    def of(cls, d: Counts, covariance: Counts) -> Relation:
+        values, vectors = np.linalg.eigh(covariance)
+        large = values > RANK * values[-1]
+        return cls(vectors[:, large].T @ d, values[large])
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom."""
+        return len(self.variances)
+
+    @cached_property
+    def statistic(self) -> float:
+        """Chi-square."""
+        return float((self.deviations**2 / self.variances).sum())
+
+    @cached_property
+    def p_value(self) -> float:
+        """Of the test of independence."""
+        from scipy.special import chdtrc
+
+        return float(chdtrc(self.freedom, self.statistic))
+
+    def quantile(self, level: float) -> float:
+        """What chi-square exceeds with the chance 1 - level under independence."""
+        from scipy.special import chdtri
+
+        return float(chdtri(self.freedom, 1 - level))
+
+    def least(self, distance: float) -> float:
+        """The smallest length of deviations whose squared distance from those seen, each by its variance, is at most this."""
+        if not self.statistic > distance:
+            return 0.0
+        a, c = self.deviations, self.variances
+        low, high = (
+            math.log(float(c.min()) * 1e-12),
+            math.log(float(c.max()) * max(self.statistic / distance, 1.0) + 1e-300),
+        )
+        for _ in range(80):  # a c / (c + v) is how far each one moves; the distance falls with v
+            middle = (low + high) / 2
+            far = float((a**2 * c / (c + math.exp(middle)) ** 2).sum())
+            low, high = (middle, high) if far > distance else (low, middle)
+        v = math.exp(high)
+        return float(np.linalg.norm(a * v / (c + v)))
 
 
 @dataclass(frozen=True)
@@ -91,19 +164,14 @@ class Association:
 def associate(table: Reconstruction) -> Association:
     """The association of the two attributes of a table."""
     pair = _Pair.of(table)
-    from scipy.special import chdtrc
-
-    values, vectors = np.linalg.eigh(pair.covariance)
-    large = values > RANK * values[-1]
-    statistic = float(((vectors[:, large].T @ pair.d) ** 2 / values[large]).sum())
-    freedom = int(large.sum())
+    relation = pair.relation
     return Association(
         attributes=(table.names[0], table.names[1]),
-        chi_square=statistic,
-        degrees_of_freedom=freedom,
-        p_value=float(chdtrc(freedom, statistic)),
+        chi_square=relation.statistic,
+        degrees_of_freedom=relation.freedom,
+        p_value=relation.p_value,
         cramers_v=pair.cramers_v(),
-        mutual_information=_mutual_information(pair.table, pair.independent),
+        mutual_information=replace(_mutual_information(pair.table, pair.independent), _relation=relation),
     )
 
 
@@ -153,14 +221,21 @@ class _Pair:
         d, covariance = _deviations(about, shares[0], shares[1], independent, used)
         return cls(about, independent, min(counts) - 1, d, covariance)
 
+    @cached_property
+    def relation(self) -> Relation:
+        """The deviations by the directions in which they can vary."""
+        return Relation.of(self.d, self.covariance)
+
     def cramers_v(self) -> Measure:
         noise, squared = float(np.trace(self.covariance)), float((self.covariance**2).sum())
         strength = max(float(self.d @ self.d) - noise, 0.0)
         spread = math.sqrt(max(4 * float(self.d @ self.covariance @ self.d), 0.0) + 2 * squared)
-        value = min(math.sqrt(strength / self.smaller), 1.0)
+        scale = 1 / math.sqrt(self.smaller)
+        least = scale * self.relation.least(float(self.relation.freedom))
+        value = min(max(math.sqrt(strength) * scale, least), 1.0)
         # the error of a root: by its slope, or near zero by the root of the error
         error = min(spread / (2 * value * self.smaller) if value else math.inf, math.sqrt(spread / self.smaller))
-        return Measure(value, error, 1.0)
+        return Measure(value, error, 1.0, self.relation, scale)
 
 
 def _deviations(

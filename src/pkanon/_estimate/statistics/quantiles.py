@@ -3,6 +3,9 @@
 A value x is in the interval of the q-quantile if "a share q of the people lies below x" cannot be rejected:
 ``L(x) = (people up to x) - q (all people)`` is a linear function of the table, so it has a standard error,
 and x stays if ``|L(x)|`` is at most z of them. Inside a bin people are taken to be spread evenly.
+
+The limits of a difference follow from those of both quantiles (MOVER). They are correlated as the two functions L are, each
+taken where it is nearest to zero.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ from numpy.typing import NDArray
 from ..._errors import InputError
 from ..._schema import Bins
 from ..interval import normal_quantile
+from ..quantity import Quantity
 from ..reconstruction import Reconstruction
+from ..testing import Test, inverted, short, two_sided
 from .conditions import Where, cells_where
 from .moments import Values, along
 from .numbers import bin_limits
@@ -27,24 +32,8 @@ MOST_POINTS = 256
 
 
 @dataclass(frozen=True)
-class Quantile:
-    """An estimated quantile with its interval and its standard error.
-
-    Attributes
-    ----------
-    value
-        The estimate.
-
-    Examples
-    --------
-    >>> import pkanon as pk
-    >>> import polars as pl
-    >>> plan = pk.plan(pk.Schema([pk.Attribute.ranged("rooms", 1, 5)]), records=1_000, k=20)
-    >>> release = pk.release(pl.DataFrame({"rooms": [1, 2, 2, 3, 4] * 200}), plan, randomness=pk.Seeded(7))
-    >>> median = release.crosstab("rooms").quantile("rooms", 0.5)
-    >>> median.value, median.interval(0.95)
-    (2.0, (2.0, 2.0))
-    """
+class _ByLimits:
+    """A number that has limits and no standard error of its own."""
 
     value: float
     _limits: Callable[[float], tuple[float, float]] = field(repr=False)
@@ -59,8 +48,102 @@ class Quantile:
         low, high = self.interval(0.95)
         return (high - low) / (2 * normal_quantile(0.95))
 
+    def test(self, null: float = 0.0) -> Test:
+        """Test whether it may be ``null``: rejected at 5% if and only if it lies outside the 95% interval."""
+        z = inverted(self.interval, self.value, self.value, null)
+        return Test(null, self.value, self.standard_error, z, two_sided(z))
+
     def __float__(self) -> float:
         return self.value
+
+    def __format__(self, form: str) -> str:
+        write = (lambda number: format(number, form)) if form else short
+        low, high = self.interval(0.95)
+        return f"{write(self.value)} (95%: {write(low)} to {write(high)})"
+
+    def __str__(self) -> str:
+        return format(self)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+    def _repr_html_(self) -> str:
+        """The number and its interval, as a notebook shows it."""
+        return f"<p>{self}</p>"
+
+
+@dataclass(frozen=True, repr=False)
+class Quantile(_ByLimits):
+    """An estimated quantile with its interval and its standard error; two of them have a difference.
+
+    Attributes
+    ----------
+    value
+        The estimate.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> plan = pk.plan(pk.Schema([pk.Attribute.ranged("rooms", 1, 5)]), records=1_000, k=20)
+    >>> release = pk.release(pl.DataFrame({"rooms": [1, 2, 2, 3, 4] * 200}), plan, randomness=pk.Seeded(7))
+    >>> release.crosstab("rooms").quantile("rooms", 0.5)
+    <Quantile 2 (95%: 2 to 2)>
+    """
+
+    _lead: Quantity | None = field(default=None, repr=False)
+
+    def __sub__(self, other: Quantile) -> QuantileDifference:
+        if not isinstance(other, Quantile):
+            raise InputError("A quantile is compared with another one; with a plain number by test(number).")
+        correlation = _correlation(self._lead, other._lead)
+
+        def limits(level: float) -> tuple[float, float]:
+            low, high = self.interval(level)
+            other_low, other_high = other.interval(level)
+            down = _apart(self.value - low, other_high - other.value, correlation)
+            up = _apart(high - self.value, other.value - other_low, correlation)
+            return self.value - other.value - down, self.value - other.value + up
+
+        return QuantileDifference(self.value - other.value, limits)
+
+
+@dataclass(frozen=True, repr=False)
+class QuantileDifference(_ByLimits):
+    """The difference of two quantiles, with its interval and its test.
+
+    Attributes
+    ----------
+    value
+        The estimate.
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"sex": ["F", "M"] * 2_500, "age": [i * 37 % 80 + 10 * (i % 2) for i in range(5_000)]})
+    >>> schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute.binned("age", start=0, stop=90, width=10)])
+    >>> release = pk.release(people, pk.plan(schema, records=5_000, k=5), randomness=pk.Seeded(7))
+    >>> table = release.crosstab("sex", "age")
+    >>> women, men = (table.quantile("age", 0.5, {"sex": sex}) for sex in "FM")
+    >>> men - women
+    <QuantileDifference 8.779 (95%: 5.729 to 11.72)>
+    """
+
+
+def _apart(first: float, second: float, correlation: float) -> float:
+    return math.sqrt(max(first**2 + second**2 - 2 * correlation * first * second, 0.0))
+
+
+def _correlation(first: Quantity | None, second: Quantity | None) -> float:
+    """How two linear functions are correlated; refused if nobody can know it."""
+    if first is None or second is None:
+        return 0.0
+    errors = first.standard_error, second.standard_error
+    if not all(error > 0 for error in errors):
+        return 0.0
+    one, two = first / errors[0], second / errors[1]
+    return min(max(((one + two).standard_error ** 2 - (one - two).standard_error ** 2) / 4, -1.0), 1.0)
 
 
 def quantile(table: Reconstruction, name: str, q: float, where: Where, values: Values | None = None) -> Quantile:
@@ -105,7 +188,9 @@ def quantile(table: Reconstruction, name: str, q: float, where: Where, values: V
         high = _crossing(passed[::-1], _rising((z * errors - unbiased)[::-1]), binned)
         return min(low, value), max(high, value)
 
-    return Quantile(value, limits)
+    inner = np.flatnonzero((counted > 0) & (counted < len(order)))
+    lead = table.linear(leads[inner[np.argmin(np.abs(unbiased[inner]))]]) if len(inner) else None
+    return Quantile(value, limits, lead)
 
 
 def _rising(heights: NDArray[np.float64]) -> NDArray[np.float64]:
