@@ -98,8 +98,10 @@ if TYPE_CHECKING:
     from ._results import Correlations as Correlations
     from ._results import Description as Description
     from ._results import Estimate as Estimate
+    from ._results import Family as Family
     from ._results import Tradeoff as Tradeoff
     from ._results import choices as choices
+    from ._results import family as family
     from ._results import tradeoff as tradeoff
     from ._results.charts import readability_chart as readability_chart
     from ._results.charts import save_chart as save_chart
@@ -145,6 +147,7 @@ _HOMES = {
     "DraftedColumn": "_frames",
     "EnvironmentFailure": "_errors",
     "Estimate": "_results",
+    "Family": "_results",
     "Hierarchy": "_schema",
     "InputError": "_errors",
     "Ledger": "_audit",
@@ -195,6 +198,7 @@ _HOMES = {
     "demo_table": "_demo",
     "draft_schema": "_frames",
     "epsilon_of": "_plan",
+    "family": "_results",
     "k_of": "_plan",
     "open_release": "_release",
     "plan": "_design",

@@ -51,6 +51,7 @@ SHOWN = {
     "describe": (["out"], "describing"),
     "query": (["out", "SELECT COUNT(*) FROM release"], "opening"),
     "association": (["out", "sex", "age"], "associating"),
+    "test": (["out", "sex=F", "--trend", "age"], "testing"),
     "correlations": (["out"], "correlating"),
     "anonymity": (["people.csv", "sex"], "counting"),
     "compose": (["out", "plan.json"], "opening"),

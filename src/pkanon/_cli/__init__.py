@@ -47,6 +47,7 @@ GROUPS = {
         "describe": "Means and quantiles of numeric attributes.",
         "query": "Answer a SQL query.",
         "association": "Test whether two attributes are related, and how strongly.",
+        "test": "Compare shares between groups, adjusted or along a trend.",
         "correlations": "Correlations of all pairs of attributes.",
     },
     "Prove and hand over": {

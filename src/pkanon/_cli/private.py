@@ -47,6 +47,13 @@ def readings() -> list[str]:
     return list(ABOUT)
 
 
+def reading(about: str) -> str:
+    """What errors are about, in words."""
+    from .._estimate import ABOUT
+
+    return ABOUT[about]
+
+
 def count_people(table: str | pk.TableFile, schema: pk.Schema, text: pk.TextFormat) -> int:
     """How many rows a release of the table has."""
     from .._frames import count_people

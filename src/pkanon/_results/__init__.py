@@ -2,7 +2,7 @@
 
 tabular.py   the output that all results share: data frames, JSON, files, notebooks;  text.py  tables for people to read
 columns.py   the names of their columns
-estimate.py  a reconstructed table;  association.py  how two attributes are related
+estimate.py  a reconstructed table;  association.py  how two attributes are related;  families.py  numbers tested together
 overview.py  descriptions and correlations of many attributes
 costs.py     what privacy costs, before any data exist;  choosing.py  plans for several k side by side
 sql/         queries;  charts/  pictures (loaded when the first one is drawn: altair is optional);  chart_data.py  their input
@@ -13,6 +13,7 @@ from .chart_data import Confidence, Grid, Pair, Point
 from .choosing import Choice, Choices, choices
 from .costs import Tradeoff, tradeoff
 from .estimate import Estimate
+from .families import Family, family
 from .overview import Correlations, Description, correlate, describe
 from .sql import Answer, respond
 from .tabular import Tabular, json_rows
@@ -26,6 +27,7 @@ __all__ = [
     "Correlations",
     "Description",
     "Estimate",
+    "Family",
     "Grid",
     "Pair",
     "Point",
@@ -34,6 +36,7 @@ __all__ = [
     "choices",
     "correlate",
     "describe",
+    "family",
     "json_rows",
     "respond",
     "tradeoff",
