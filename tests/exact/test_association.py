@@ -12,7 +12,7 @@ from scipy import stats
 
 import pkanon as pk
 from pkanon._blocks import Retention
-from pkanon._estimate.statistics.association import _Pair
+from pkanon._estimate.statistics.association import Relation, _Pair
 
 
 @pytest.fixture(scope="module")
@@ -193,3 +193,43 @@ def test_a_pair_of_which_nothing_can_be_said_leaves_the_others_alone():
     assert found.matrix()[0] == [1.0, None, frame["value"][1]]
     assert found.to_json()["pairs"][0]["value"] is None
     found.chart().to_dict()
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.02, 0.2])
+@pytest.mark.parametrize("design", ["equal-rho", "optimal"])
+def test_the_interval_of_cramers_v_agrees_with_the_test(strength, design, seed):
+    """Its lower limit is above zero if and only if independence is rejected at that level; it always holds the estimate."""
+    schema = pk.Schema([pk.Attribute.ranged("x", 1, 4), pk.Attribute.ranged("y", 1, 7)])
+    plan = pk.plan(schema, records=3000, k=5, design=design)
+    draw = np.random.default_rng(seed)
+    answers = set()
+    for number in range(12):
+        x = draw.choice(4, 3000, p=[0.7, 0.2, 0.07, 0.03])
+        y = np.where(draw.random(3000) < strength, x, draw.choice(7, 3000, p=[0.5, 0.3, 0.1, 0.04, 0.03, 0.02, 0.01]))
+        people = pl.DataFrame({"x": x + 1, "y": y + 1})
+        table = pk.release(people, plan, randomness=pk.Seeded(seed + number)).crosstab("x", "y")
+        pair = _Pair.of(table)
+        found, p = pair.cramers_v(), pair.relation.p_value
+        for level in (0.7, 0.8, 0.9, 0.95, 0.99, 0.999):
+            low, high = found.interval(level)
+            assert (low > 0) == (p < 1 - level)
+            assert 0 <= low <= found.value <= high <= 1
+            answers.add(low > 0)
+    assert len(answers) == 2 or strength > 0.1
+
+
+def test_the_least_deviation_that_the_test_does_not_reject(seed):
+    """No shorter vector is as near, and the one found is."""
+    draw = np.random.default_rng(seed)
+    relation = Relation(draw.normal(size=6), draw.uniform(0.01, 1.0, 6))
+    distance = relation.statistic / 3
+    least = relation.least(distance)
+    for _ in range(2000):
+        other = relation.deviations + draw.normal(size=6) * np.sqrt(relation.variances)
+        step = other - relation.deviations
+        step *= math.sqrt(distance / (step**2 / relation.variances).sum())  # on the border
+        assert np.linalg.norm(relation.deviations + step) >= least - 1e-9
+    assert relation.least(relation.statistic * 1.001) == 0
+    equal = Relation(relation.deviations, np.full(6, 0.25))
+    length = np.linalg.norm(equal.deviations)
+    assert equal.least(1.0) == pytest.approx(length - 0.5)  # a ball of radius sqrt(0.25)

@@ -20,8 +20,8 @@ from .._blocks import Counts
 from .._errors import InputError
 from .delta import Derived
 from .interval import normal_quantile, wald
-from .joint import AnyBasis, common
-from .testing import Test, inverted, short, two_sided
+from .joint import AnyBasis, common, parts_of
+from .testing import FARTHEST, Test, inverted, short, two_sided
 from .uncertainty import Joint, intervals, standard_errors
 
 Scale: TypeAlias = Literal["plain", "log", "atanh"]
@@ -131,31 +131,45 @@ class Quantity:
     def test(self, null: float | None = None) -> Test:
         """Test whether it may be ``null``: 0 by default, on the scale ``log`` 1.
 
-        The value is rejected at 5% if and only if it lies outside the 95% interval, and so at every level.
+        The value is rejected at 5% if and only if it lies outside the 95% interval. So it is at other levels, but for
+        counts of very few people.
         """
         if null is None:
             null = 1.0 if self.scale == "log" else 0.0
-        if self.scale != "plain":
-            z = self._z_on_scale(null)
-        elif self._is_wald:
-            z = (self.unbiased - null) / self.standard_error if self.standard_error else math.nan
-        else:
+        if not math.isfinite(self.standard_error):
             z = math.nan
-        other = min(max(self.unbiased, self.bounds[0]), self.bounds[1])
-        low, high = min(self._unrounded, other), max(self._unrounded, other)
-        if low <= null <= high or (not self.standard_error and math.isclose(self.unbiased, null, abs_tol=1e-9)):
+        elif not self.standard_error and math.isclose(self.unbiased, null, abs_tol=1e-9):
             z = 0.0
-        elif math.isnan(z) and math.isfinite(self.standard_error):
-            z = inverted(self.interval, low, high, null)
-            if math.isinf(z):
-                z = (self.unbiased - null) / self.standard_error if self.standard_error else z
+        elif self.scale == "plain" and not self._is_wald:
+            z = inverted(self.interval, self._unrounded, null)
+            if (
+                math.isinf(z) and self.standard_error
+            ):  # beyond all levels: the tail of the usual test, or what is impossible
+                z = math.copysign(max(abs(self.unbiased - null) / self.standard_error, FARTHEST), z)
+        elif self._held(null):
+            z = 0.0
+        elif self.scale == "plain":
+            z = (
+                (self.unbiased - null) / self.standard_error
+                if self.standard_error
+                else math.copysign(math.inf, self.unbiased - null)
+            )
+        else:
+            z = self._z_on_scale(null)
         return Test(null, self.value, self.standard_error, z, two_sided(z))
+
+    def _held(self, null: float) -> bool:
+        """Whether every interval holds a value: it lies between the estimate and the unbiased one."""
+        ends = self._unrounded, min(max(self.unbiased, self.bounds[0]), self.bounds[1])
+        return min(ends) <= null <= max(ends)
 
     @property
     def _is_wald(self) -> bool:
-        """Whether intervals are plus or minus z standard errors at every level."""
+        """Whether intervals are plus or minus z standard errors at every level, but for those that are widened."""
         if not self._number.linear and self._number.below is None:
             return True
+        if any(part.table.confined for part in parts_of(self._basis)):  # they may be cut off at some levels
+            return False
         errors = np.array([self.standard_error])
         for level in (0.5, 0.95):
             ends = wald(self._number.unbiased, errors, level)

@@ -42,6 +42,8 @@ ABOUT: dict[str, str] = {
     "table": "the people in this table",
     "population": "the population they were sampled from",
 }
+MOST_LEVELS = 8
+"""Levels whose limits are kept: a test asks for many in turn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,6 +246,8 @@ class Reconstruction:
         if level not in self._limits:
             limits = function_limits(self, cells(self.channel), self.standard_errors.ravel(), level)
             low, high = (np.where(self.channel.possible, limit.reshape(self.counts.shape), 0.0) for limit in limits)
+            while len(self._limits) >= MOST_LEVELS:
+                self._limits.pop(next(iter(self._limits)))
             self._limits[level] = low, high
         return self._limits[level]
 

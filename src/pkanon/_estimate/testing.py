@@ -1,7 +1,8 @@
-"""Tests of one number: a value is rejected at 5% if and only if it lies outside the 95% interval, and so at every level.
+"""Tests of one number: a value is rejected at 5% if and only if it lies outside the 95% interval.
 
-The p-value of a value is 1 less the smallest level whose interval holds it. Where the interval is plus or minus z standard
-errors, this is the usual z test.
+The p-value of a value is 1 less the level whose interval just reaches it. Where the interval is plus or minus z standard
+errors, this is the usual z test. Intervals of counts of very few people need not lie inside those of a higher level, because
+they are corrected for skewness; of several such levels the one next to 95% counts.
 """
 
 from __future__ import annotations
@@ -10,13 +11,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TypeAlias
 
 FARTHEST = 8.0
 """Standard errors: 2 in 10^15 lie farther out, and levels closer to 1 cannot be told from 1."""
+_NEAREST = 1e-6
+_STRIDE = 1.5
 _STEPS = 60
-_CLOSE = 1e-11
+_CLOSE = 1e-9
 
-Limits = Callable[[float], tuple[float, float]]
+Limits: TypeAlias = Callable[[float], tuple[float, float]]
+_Point: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -88,39 +93,62 @@ def level_of(z: float) -> float:
     return 2 * NormalDist().cdf(z) - 1
 
 
-def inverted(limits: Limits, low: float, high: float, null: float) -> float:
+def inverted(limits: Limits, value: float, null: float) -> float:
     """How many standard errors of a normal variable ``null`` is away: the z whose interval just reaches it.
 
-    ``limits`` gives the interval at a level; ``low`` and ``high`` are what every interval holds. Negative above them.
+    ``limits`` gives the interval at a level, which holds ``value``. Negative if ``null`` is larger.
     """
-    if math.isnan(low) or math.isnan(high) or math.isnan(null):
+    if math.isnan(value) or math.isnan(null):
         return math.nan
-    if low <= null <= high:
+    if null == value:
         return 0.0
-    side = 0 if null < low else 1
+    side = 0 if null < value else 1
 
     def beyond(z: float) -> float:
         """How far the limit is from reaching null; negative once it does."""
         limit = limits(level_of(z))[side]
         return limit - null if side == 0 else null - limit
 
-    near, far = 1e-9, FARTHEST
-    at_near, at_far = beyond(near), beyond(far)
     sign = 1.0 if side == 0 else -1.0
-    if at_near <= 0:
+    outside, inside = _bracket(beyond)
+    if outside is None:
         return 0.0
-    if at_far > 0:
+    if inside is None:
         return sign * math.inf
-    for step in range(_STEPS):
-        middle = near + at_near * (far - near) / (at_near - at_far) if step % 3 else (near + far) / 2
+    (near, at_near), (far, at_far) = outside, inside
+    moved = 0
+    for step in range(1, _STEPS):  # the false position, Illinois variant; by halves in between, for limits that jump
+        middle = near + at_near * (far - near) / (at_near - at_far) if step % 4 else (near + far) / 2
         at_middle = beyond(middle)
         if at_middle > 0:
-            near, at_near, at_far = middle, at_middle, at_far / 2
+            near, at_near, at_far = middle, at_middle, at_far / (2 if moved == 1 else 1)
+            moved = 1
         else:
-            far, at_far, at_near = middle, at_middle, at_near / 2
-        if far - near < _CLOSE * far or at_middle == 0:
-            break
+            far, at_far, at_near = middle, at_middle, at_near / (2 if moved == -1 else 1)
+            moved = -1
+        if far - near < _CLOSE * far or abs(at_middle) < _CLOSE * abs(null - value):
+            return sign * middle
     return sign * far
+
+
+def _bracket(beyond: Callable[[float], float]) -> tuple[_Point | None, _Point | None]:
+    """The last z whose interval does not reach, and the next that does, from that of 95% on; None: there is none."""
+    z = NormalDist().inv_cdf(0.975)
+    at = beyond(z)
+    point = z, at
+    if at > 0:
+        while z < FARTHEST:
+            z = min(z * _STRIDE, FARTHEST)
+            last, point = point, (z, beyond(z))
+            if not point[1] > 0:
+                return last, point
+        return point, None
+    while z > _NEAREST:
+        z = max(z / _STRIDE, _NEAREST)
+        last, point = point, (z, beyond(z))
+        if point[1] > 0:
+            return point, last
+    return None, point
 
 
 def short(number: float) -> str:

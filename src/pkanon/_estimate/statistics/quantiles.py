@@ -50,7 +50,7 @@ class _ByLimits:
 
     def test(self, null: float = 0.0) -> Test:
         """Test whether it may be ``null``: rejected at 5% if and only if it lies outside the 95% interval."""
-        z = inverted(self.interval, self.value, self.value, null)
+        z = inverted(self.interval, self.value, null)
         return Test(null, self.value, self.standard_error, z, two_sided(z))
 
     def __float__(self) -> float:
