@@ -22,7 +22,7 @@ from ..._schema import Bins
 from ..interval import normal_quantile
 from ..quantity import Quantity
 from ..reconstruction import Reconstruction
-from ..testing import Test, inverted, short, two_sided
+from ..testing import FARTHEST, Test, inverted, short, two_sided
 from .conditions import Where, cells_where
 from .moments import Values, along
 from .numbers import bin_limits
@@ -51,6 +51,8 @@ class _ByLimits:
     def test(self, null: float = 0.0) -> Test:
         """Test whether it may be ``null``: rejected at 5% if and only if it lies outside the 95% interval."""
         z = inverted(self.interval, self.value, null)
+        if math.isinf(z) and self.standard_error:  # beyond all levels
+            z = math.copysign(max(abs(self.value - null) / self.standard_error, FARTHEST), z)
         return Test(null, self.value, self.standard_error, z, two_sided(z))
 
     def __float__(self) -> float:
