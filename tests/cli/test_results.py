@@ -16,7 +16,7 @@ VERBS = {
     "query": ["query", "out", "SELECT sex, COUNT(*) AS n FROM release GROUP BY sex"],
     "correlations": ["correlations", "out"],
     "association": ["association", "out", "sex", "age"],
-    "test": ["test", "out", "education=school", "--by", "sex"],
+    "test": ["test", "out", "sex=F", "--trend", "age"],
 }
 HIDDEN = "the record count is hidden"
 

@@ -127,10 +127,10 @@ def test_an_interval_that_knows_nothing_has_ends_all_the_same(scale, value, seed
     assert high - low > 1  # it does not pretend to know
 
 
-def test_numbers_of_two_tables_are_not_combined(seed):
+def test_numbers_of_two_releases_are_not_combined(seed):
     blocks, names, _ = CASES["two attributes"]
-    one, other = drawn(blocks, names, 30, seed), drawn(blocks, names, 30, seed)
-    with pytest.raises(pk.InputError, match="one and the same table"):
+    one, other = drawn(blocks, names, 30, seed), drawn(blocks, names, 30, seed + 1)
+    with pytest.raises(pk.InputError, match="different releases"):
         one.linear(1.0) + other.linear(1.0)
     nothing = one.linear(0.0)
     for undefined in (one.linear(1.0) / nothing, 1 / nothing, nothing / 0, (nothing - 1).sqrt()):

@@ -295,11 +295,11 @@ class Reconstruction:
         return self._marginals[names]
 
     def same_release(self, other: Reconstruction) -> bool:
-        """Whether both tables were counted from the same released rows."""
+        """Whether this table and the ``other`` were counted from the same released rows."""
         return self.source.same_rows(other.source)
 
     def same_weights(self, other: Reconstruction) -> bool:
-        """Whether every row counts as much in the rows behind both tables."""
+        """Whether every row counts as much in this table as in the ``other``."""
         return self.source.same_weights(other.source)
 
     def joint_sizes(self, names: Sequence[str]) -> list[int]:
@@ -307,7 +307,7 @@ class Reconstruction:
         return list(Channel(self.source.blocks, names).sizes.values())
 
     def with_names(self, names: Sequence[str]) -> Reconstruction:
-        """The unbiased table of any attributes of the release, counted from the same rows."""
+        """The unbiased table of the attributes ``names`` of the release, counted from the same rows."""
         key = tuple(names), self.about
         if key not in self.source.tables:
             source = self.source
