@@ -10,7 +10,7 @@ settings the plain limits hold.
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -329,7 +329,7 @@ def test_coverage_of_numbers(design, about, seed):
     truth = exact.estimate(people, setting.names)
     if about == "population":  # the same functions of the shares of the population
         x = setting.expected_table(setting.names)
-        truth = type(truth)(truth.attributes, "inverse", "table", 5000, x, truth.channel, x, x)
+        truth = replace(truth, about="table", counts=x, released=x, squares=x)
     wanted = {name: of(truth).value for name, of in NUMBERS.items()}
     inside = dict.fromkeys(NUMBERS, 0)
     for number in range(RUNS):
