@@ -34,7 +34,13 @@ NAVIGATION = {
         "custodian/law",
     ],
     "Collect": ["collect/start", "collect/page", "collect/service", "collect/invitations", "collect/privacy"],
-    "For analysts": ["analyst/analysing", "analyst/comparing", "analyst/sql", "analyst/r", "analyst/correct-it-yourself"],
+    "For analysts": [
+        "analyst/analysing",
+        "analyst/comparing",
+        "analyst/sql",
+        "analyst/r",
+        "analyst/correct-it-yourself",
+    ],
     "Reference": ["reference/cli", "reference/python", "reference/files", "reference/conversions"],
     "Why it is true": ["why/theory", "why/optimal", "decisions/index"],
     "Measured": [
