@@ -95,11 +95,15 @@ if TYPE_CHECKING:
     from ._results import Association as Association
     from ._results import Choice as Choice
     from ._results import Choices as Choices
+    from ._results import Coefficient as Coefficient
     from ._results import Correlations as Correlations
     from ._results import Description as Description
     from ._results import Estimate as Estimate
     from ._results import Family as Family
+    from ._results import FittedMean as FittedMean
+    from ._results import Regression as Regression
     from ._results import Tradeoff as Tradeoff
+    from ._results import WaldTest as WaldTest
     from ._results import choices as choices
     from ._results import family as family
     from ._results import tradeoff as tradeoff
@@ -138,6 +142,7 @@ _HOMES = {
     "Choice": "_results",
     "Choices": "_results",
     "Composition": "_plan",
+    "Coefficient": "_results",
     "Convergence": "_estimate",
     "Correlations": "_results",
     "CountNoise": "_plan",
@@ -148,6 +153,7 @@ _HOMES = {
     "EnvironmentFailure": "_errors",
     "Estimate": "_results",
     "Family": "_results",
+    "FittedMean": "_results",
     "Hierarchy": "_schema",
     "InputError": "_errors",
     "Ledger": "_audit",
@@ -166,6 +172,7 @@ _HOMES = {
     "ReadabilityWarning": "_errors",
     "Reading": "_plan",
     "RefusedError": "_errors",
+    "Regression": "_results",
     "Release": "_release",
     "Report": "_report",
     "Reservation": "_audit",
@@ -184,6 +191,7 @@ _HOMES = {
     "Trend": "_estimate",
     "Unit": "_schema",
     "Verification": "_audit",
+    "WaldTest": "_results",
     "advise": "_design",
     "anonymity": "_audit",
     "audit": "_audit",

@@ -46,6 +46,7 @@ GROUPS = {
         "crosstab": "A corrected cross-tabulation, with errors.",
         "describe": "Means and quantiles of numeric attributes.",
         "query": "Answer a SQL query.",
+        "regress": "Linear, logistic and Poisson regression.",
         "association": "Test whether two attributes are related, and how strongly.",
         "test": "Compare shares between groups, adjusted or along a trend.",
         "correlations": "Correlations of all pairs of attributes.",

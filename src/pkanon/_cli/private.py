@@ -54,6 +54,13 @@ def reading(about: str) -> str:
     return ABOUT[about]
 
 
+def families() -> list[str]:
+    """The names that --family can have."""
+    from .._estimate import regression
+
+    return list(regression.FAMILIES)
+
+
 def count_people(table: str | pk.TableFile, schema: pk.Schema, text: pk.TextFormat) -> int:
     """How many rows a release of the table has."""
     from .._frames import count_people

@@ -9,10 +9,10 @@ source.py          the rows behind a table;  joint.py  numbers from several tabl
 uncertainty.py     the one owner of errors and intervals, for cells, counts, shares, sums and everything else
 linear.py          linear functions of a table;  variance.py  their variance;  delta.py  numbers computed from them
 interval.py        limits that are honest in sparse tables
-statistics/        means, quantiles, associations
+statistics/        means, quantiles, associations;  regression/  linear, logistic and Poisson
 """
 
-from . import statistics
+from . import regression, statistics
 from .channel import Channel
 from .delta import Derived
 from .em import maximum_likelihood
@@ -71,6 +71,7 @@ __all__ = [
     "normal_quantile",
     "p_text",
     "pool",
+    "regression",
     "representative",
     "short",
     "standard_errors",

@@ -16,7 +16,7 @@ from .._estimate import as_names, is_numeric, normal_quantile, weight_numbers
 from .._frames import Kind, as_kind, column_as_weights, decode, encode_released, export_suffix
 from .._plan import Plan, notebook, one_row_each
 from .._progress import Progress, quiet
-from .._results import Answer, Correlations, Description, Estimate, correlate, describe, respond
+from .._results import Answer, Correlations, Description, Estimate, Regression, correlate, describe, regress, respond
 from .._schema import Codes
 from .certificate import Certificate, data_digest
 from .folder import export_release, read_folder, write_release
@@ -248,6 +248,54 @@ class Release:
                 )
         table_of = partial(self.crosstab, about="population", level=level)
         return correlate(table_of, {name: randomised[name] for name in names}, level, progress or quiet)
+
+    def regress(
+        self,
+        formula: str,
+        *,
+        family: str = "linear",
+        about: str = "population",
+        weights: str | None = None,
+        missing: str = "exclude",
+        values: Mapping[str, Mapping[Any, float | None]] | None = None,
+        level: float = 0.95,
+        progress: Progress | None = None,
+    ) -> Regression:
+        """A regression, corrected for the randomisation, with robust errors.
+
+        Parameters
+        ----------
+        formula
+            Such as "income ~ sex + age", or "income == '>50K' ~ sex * C(region, ref='north')".
+        family
+            ``linear``, ``logistic`` or ``poisson``.
+        about
+            Errors about the ``population`` that the people were sampled from, or about the people in the ``table``.
+        weights
+            The column of survey weights: a randomised attribute whose values stand for numbers, or a passed column.
+        missing
+            ``exclude``: people without an answer are left out. ``category``: no answer is a label like any other.
+        values
+            The numbers that the labels of an attribute stand for, by its name; None leaves people out. By default a bin
+            stands for its middle, an open bin being as wide as its neighbour.
+        level
+            The confidence level of the intervals.
+        progress
+            Called with the name of a step and the share of it that is done.
+        """
+        return regress(
+            self.plan.schema,
+            self.plan.blocks,
+            self.codes,
+            formula,
+            family=family,
+            about=about,
+            weights=None if weights is None else (weights, self._weights(weights)),
+            level=level,
+            missing=missing,
+            values=values,
+            progress=progress or quiet,
+        )
 
     def verify(self, *, progress: Progress | None = None) -> Verification:
         """Check everything that the release says of itself; see :func:`verify`.

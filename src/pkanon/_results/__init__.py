@@ -4,6 +4,7 @@ tabular.py   the output that all results share: data frames, JSON, files, notebo
 columns.py   the names of their columns
 estimate.py  a reconstructed table;  association.py  how two attributes are related;  families.py  numbers tested together
 overview.py  descriptions and correlations of many attributes
+regression/  regressions by formula
 costs.py     what privacy costs, before any data exist;  choosing.py  plans for several k side by side
 sql/         queries;  charts/  pictures (loaded when the first one is drawn: altair is optional);  chart_data.py  their input
 """
@@ -15,6 +16,7 @@ from .costs import Tradeoff, tradeoff
 from .estimate import Estimate
 from .families import Family, family
 from .overview import Correlations, Description, correlate, describe
+from .regression import Coefficient, FittedMean, Regression, WaldTest, regress
 from .sql import Answer, respond
 from .tabular import Tabular, json_rows
 
@@ -23,21 +25,26 @@ __all__ = [
     "Association",
     "Choice",
     "Choices",
+    "Coefficient",
     "Confidence",
     "Correlations",
     "Description",
     "Estimate",
     "Family",
+    "FittedMean",
     "Grid",
     "Pair",
     "Point",
+    "Regression",
     "Tabular",
     "Tradeoff",
+    "WaldTest",
     "choices",
     "correlate",
     "describe",
     "family",
     "json_rows",
+    "regress",
     "respond",
     "tradeoff",
 ]

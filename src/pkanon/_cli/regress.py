@@ -1,0 +1,72 @@
+"""pkanon regress: linear, logistic and Poisson regression."""
+
+from __future__ import annotations
+
+import click
+
+import pkanon as pk
+
+from . import private
+from .destinations import deliver, destination, output_options
+from .options import level_option
+from .printing import note
+from .progress import progress_bar
+
+
+@click.command()
+@click.argument("release", type=click.Path())
+@click.argument("formula")
+@click.option(
+    "--family",
+    type=click.Choice(private.families()),
+    default="linear",
+    show_default=True,
+    help="Of numbers; of yes or no; of counts.",
+)
+@click.option(
+    "--about",
+    type=click.Choice(private.readings()),
+    default="population",
+    show_default=True,
+    help="Errors about the people in the table, or about the population they were sampled from.",
+)
+@click.option("--weights", metavar="COLUMN", help="The column of survey weights.")
+@click.option(
+    "--missing",
+    type=click.Choice(["exclude", "category"]),
+    default="exclude",
+    show_default=True,
+    help="People without an answer: left out, or a category.",
+)
+@level_option
+@output_options
+def command(
+    release: str,
+    formula: str,
+    family: str,
+    about: str,
+    weights: str | None,
+    missing: str,
+    level: float,
+    form: str | None,
+    output: str | None,
+) -> None:
+    """Fit FORMULA to RELEASE, corrected for the randomisation, with robust errors.
+
+    \b
+    Example: pkanon regress out "income ~ sex + age"
+             pkanon regress out "job == 'office' ~ sex * C(age)" --family logistic
+    """
+    where = destination(form, output)
+    with progress_bar() as progress:
+        progress("opening", 0)
+        opened = pk.open_release(release)
+        fitted = opened.regress(
+            formula, family=family, about=about, weights=weights, missing=missing, level=level, progress=progress
+        )
+    for line in opened.remarks:
+        note(line)
+    if where.readable:
+        click.echo(fitted.summary())
+    else:
+        deliver(fitted, where)

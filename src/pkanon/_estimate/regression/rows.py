@@ -1,0 +1,138 @@
+"""Distinct released rows of some attributes: unbiased tables of them, and sums of functions over them.
+
+A function of people on the attributes M is carried through the inverse on M: each released row then adds a number whose
+expectation is the value of the person behind it. A sum of functions on different sets of attributes (``Parts``) is such a
+function too. Where every block has marginals, a larger set would give the same numbers, so the smallest is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._blocks import Block, Counts
+from ..._progress import Progress, quiet
+from ..._schema import Codes
+from ..channel import Channel
+from ..tabulate import check_size, tabulate
+
+Names: TypeAlias = tuple[str, ...]
+Parts: TypeAlias = dict[Names, Counts]
+"""Some functions of people, as a sum over sets of attributes: each with shape (functions, *table)."""
+PIECE = 2**14
+"""Rows at a time: their numbers stay in the cache."""
+_WIDEST = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Distinct rows: their ``codes`` by attribute, and the sums of their survey weights to the powers 0, 1, 2 and 4."""
+
+    blocks: tuple[Block, ...]
+    names: Names
+    codes: Mapping[str, NDArray[np.intp]]
+    weights: Mapping[int, Counts]
+    _channels: dict[Names, Channel] = field(default_factory=dict, repr=False)
+    _tables: dict[tuple[Names, int], Counts] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        blocks: Sequence[Block],
+        codes: Mapping[str, Codes],
+        names: Sequence[str],
+        weights: NDArray[np.float64] | None = None,
+    ) -> Rows:
+        """The rows of the attributes ``names``; ``weights`` has a survey weight per row."""
+        sizes = Channel(blocks, names).sizes if names else {}
+        places = np.zeros(len(next(iter(codes.values()))), np.int64)
+        distinct = 1
+        for name, size in sizes.items():
+            if distinct * size > _WIDEST:  # number the rows anew, by those that occur
+                found, places = np.unique(places, return_inverse=True)
+                distinct = len(found)
+            places = places * size + codes[name]
+            distinct *= size
+        _, first, places = np.unique(places, return_index=True, return_inverse=True)
+        one = np.ones(len(places)) if weights is None else weights
+        return cls(
+            tuple(blocks),
+            tuple(names),
+            {name: codes[name][first].astype(np.intp) for name in sizes},
+            {power: np.bincount(places, one**power).astype(float) for power in (0, 1, 2, 4)},
+        )
+
+    @property
+    def number(self) -> float:
+        """How many rows were released."""
+        return float(self.weights[0].sum())
+
+    def ordered(self, names: set[str] | frozenset[str]) -> Names:
+        """A set of attributes in the order of the rows' own."""
+        return tuple(name for name in self.names if name in names)
+
+    def channel(self, names: Names) -> Channel:
+        """How the table of ``names`` was randomised; refused if it is too large or cannot be inverted."""
+        if names not in self._channels:
+            channel = Channel(self.blocks, names)
+            check_size(channel.sizes)
+            channel.check_invertible()
+            self._channels[names] = channel
+        return self._channels[names]
+
+    def shape(self, names: Names) -> tuple[int, ...]:
+        """The shape of the table of ``names``; without attributes there is one number."""
+        return self.channel(names).shape if names else ()
+
+    def people(self, names: Names, power: int = 1) -> Counts:
+        """The unbiased table of ``names``, every person counted by the weight to this ``power``."""
+        key = names, power
+        if key not in self._tables:
+            if not names:
+                return np.asarray(self.weights[power].sum())
+            channel = self.channel(names)
+            columns = [self.codes[name].astype(np.uint32) for name in channel.sizes]
+            released = tabulate(columns, list(channel.sizes.values()), weights=self.weights[power])
+            self._tables[key] = channel.inverse(released)
+        return self._tables[key]
+
+    def total(self, parts: Parts, power: int = 1) -> Counts:
+        """The sum over people of each function."""
+        functions = len(next(iter(parts.values())))
+        total = np.zeros(functions)
+        for names, weights in parts.items():
+            total += (weights * self.people(names, power)).reshape(functions, -1).sum(1)
+        return total
+
+    def products(self, parts: Parts, power: int = 2, progress: Progress = quiet) -> Counts:
+        """``sum_i w_i^power h_i h_i^T``: h_i is what released row i adds to the sums of all functions."""
+        functions = len(next(iter(parts.values())))
+        constant = np.zeros(functions)
+        tables: list[tuple[Counts, NDArray[np.intp]]] = []
+        for names, weights in parts.items():
+            if not names:
+                constant = constant + weights
+                continue
+            channel = self.channel(names)
+            carried = channel.inverse_transpose(weights).reshape(functions, -1)
+            cells = np.ravel_multi_index([self.codes[name] for name in channel.sizes], tuple(channel.sizes.values()))
+            tables.append((np.ascontiguousarray(carried.T), cells))
+        rows = len(self.weights[power])
+        result = np.zeros((functions, functions))
+        for start in range(0, rows, PIECE):
+            piece = slice(start, min(start + PIECE, rows))
+            h = np.tile(constant, (piece.stop - piece.start, 1))
+            for carried, cells in tables:
+                h += carried[cells[piece]]
+            result += (h * self.weights[power][piece, None]).T @ h
+            progress("errors", piece.stop / rows)
+        return result
+
+
+def add(parts: Parts, names: Names, weights: Counts) -> None:
+    """Add functions on one set of attributes."""
+    parts[names] = parts[names] + weights if names in parts else weights
