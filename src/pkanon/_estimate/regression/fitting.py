@@ -129,17 +129,11 @@ def fit(rows: Rows, design: Design, family: Family, *, about: str, progress: Pro
     solution = least_squares(rows, design, progress) if family is LINEAR else maximum(rows, design, family, progress)
     parts = _stacked(solution)
     products = rows.products(parts, progress=progress)
+    strengths, mixed = _strengths(rows, parts, products, solution.information)
+    _check_strengths(design, strengths)
     factor = people / (people - p)
     spreads = products[:p, :p] * factor
-    q = 1 / np.diag(np.linalg.inv(solution.information))
-    denominators = np.maximum(np.diag(products)[p : 2 * p] - q**2 / rows.number, 0.0) * factor
-    with np.errstate(divide="ignore"):
-        strengths = np.where(denominators > 0, q / np.sqrt(denominators), np.inf)
-    _check_strengths(design, strengths)
-    together = np.diag(products[:p, p : 2 * p]) * factor
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mixed = np.clip(np.nan_to_num(together / np.sqrt(np.diag(spreads) * denominators)), -1.0, 1.0)
-    fixed = None if about == "population" else _fixed(rows, solution.moves, np.diag(spreads) / factor, progress)
+    fixed = None if about == "population" else _fixed(rows, solution.moves, np.diag(products)[:p], progress)
     covariance = spreads if fixed is None else _less(products[:p, :p], fixed)
     return Fitted(
         solution.coefficients,
@@ -165,6 +159,43 @@ def _stacked(solution: Solution) -> Parts:
     return stacked
 
 
+def _strengths(rows: Rows, parts: Parts, products: Counts, information: Counts) -> tuple[Counts, Counts]:
+    """The denominators q in their standard errors, and their correlations with the numerators.
+
+    Errors of the randomisation alone: how the columns of a sample vary does not matter. They are computed where those with
+    sampling, which are larger, leave a doubt.
+    """
+    p = len(information)
+    q = 1 / np.diag(np.linalg.inv(information))
+    variances = np.diag(products)[p : 2 * p] - q**2 / rows.number
+    together = np.diag(products[:p, p : 2 * p]).copy()
+    unsure = np.flatnonzero(q**2 < SURE**2 * variances)
+    if len(unsure):
+        chosen = np.concatenate([unsure, p + unsure])
+        some = {names: weights[chosen] for names, weights in parts.items() if weights[chosen].any()}
+        if _have_room(rows, some):
+            fixed, squares = rows.fixed(some)
+            half, size = len(unsure), np.diag(products)[p + unsure]
+            errors = np.sqrt(np.diag(rows.products(squares, power=4)))[half:]
+            known = errors <= KNOWN * size
+            rest = size - np.diag(fixed)[half:]
+            rest = np.where(rest > 1e-9 * size, rest, 0.0)  # the rest is rounding error
+            variances[unsure] = np.where(known, rest, variances[unsure])
+            together[unsure] -= np.where(known, np.diag(fixed[:half, half:]), 0.0)
+    scale = np.sqrt(np.maximum(np.diag(products)[:p] * variances, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        strengths = np.where(variances > 0, q / np.sqrt(np.maximum(variances, 0.0)), np.inf)
+        mixed = np.where(scale > 0, np.clip(together / scale, -1.0, 1.0), 0.0)
+    return strengths, mixed
+
+
+def _have_room(rows: Rows, parts: Parts) -> bool:
+    """Whether the tables of all pairs of parts can be written out."""
+    functions = len(next(iter(parts.values())))
+    pairs = (rows.ordered({*first, *second}) for first, second in itertools.combinations_with_replacement(parts, 2))
+    return all(functions * math.prod(rows.sizes(names)) <= MOST_NUMBERS for names in pairs)
+
+
 def _check_strengths(design: Design, strengths: Counts) -> None:
     weakest = int(np.argmin(strengths))
     if strengths[weakest] < LEAST:
@@ -176,29 +207,12 @@ def _check_strengths(design: Design, strengths: Counts) -> None:
 
 
 def _fixed(rows: Rows, moves: Parts, variances: Counts, progress: Progress) -> Counts | None:
-    """``sum_u x_hat_u psi_u psi_u^T``; None if it is too uncertain, or its tables are too large."""
-    p = len(variances)
-    total = np.zeros((p, p))
-    squares: Parts = {}
-    pairs = list(itertools.product(moves.items(), repeat=2))
-    for done, ((first, left), (second, right)) in enumerate(pairs):
-        names = rows.ordered(frozenset(first) | frozenset(second))
-        if p * math.prod(rows.channel(names).shape if names else ()) > MOST_NUMBERS:
-            return None
-        a, b = (_along(part, own, names) for part, own in ((left, first), (right, second)))
-        people = rows.people(names, 2)
-        shape = (p, *people.shape)
-        total += (np.broadcast_to(a, shape) * people).reshape(p, -1) @ np.broadcast_to(b, shape).reshape(p, -1).T
-        add(squares, names, np.broadcast_to(a * b, shape))
-        progress("what the table fixes", (done + 1) / len(pairs))
+    """What the table fixes of the covariance; None if it is too uncertain, or its tables are too large."""
+    if not _have_room(rows, moves):
+        return None
+    total, squares = rows.fixed(moves, progress)
     errors = np.sqrt(np.diag(rows.products(squares, power=4)))
-    return (total + total.T) / 2 if (errors <= KNOWN * variances).all() else None
-
-
-def _along(weights: Counts, own: tuple[str, ...], names: tuple[str, ...]) -> Counts:
-    """Functions on the attributes ``own``, with axes of length 1 for the others of ``names``; both in the same order."""
-    sizes = dict(zip(own, weights.shape[1:]))
-    return weights.reshape(len(weights), *(sizes.get(name, 1) for name in names))
+    return total if (errors <= KNOWN * variances).all() else None
 
 
 def _less(products: Counts, fixed: Counts) -> Counts | None:

@@ -7,7 +7,9 @@ function too. Where every block has marginals, a larger set would give the same 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -71,7 +73,7 @@ class Rows:
         """How many rows were released."""
         return float(self.weights[0].sum())
 
-    def ordered(self, names: set[str] | frozenset[str]) -> Names:
+    def ordered(self, names: AbstractSet[str]) -> Names:
         """A set of attributes in the order of the rows' own."""
         return tuple(name for name in self.names if name in names)
 
@@ -83,6 +85,10 @@ class Rows:
             channel.check_invertible()
             self._channels[names] = channel
         return self._channels[names]
+
+    def sizes(self, names: Names) -> tuple[int, ...]:
+        """How many values each attribute has; nothing is checked."""
+        return Channel(self.blocks, names).shape if names else ()
 
     def shape(self, names: Names) -> tuple[int, ...]:
         """The shape of the table of ``names``; without attributes there is one number."""
@@ -131,6 +137,28 @@ class Rows:
             result += (h * self.weights[power][piece, None]).T @ h
             progress("errors", piece.stop / rows)
         return result
+
+    def fixed(self, parts: Parts, progress: Progress = quiet) -> tuple[Counts, Parts]:
+        """``sum_u x_u f_u f_u^T``, x the unbiased table of squared weights; and the functions ``f^2``."""
+        functions = len(next(iter(parts.values())))
+        total = np.zeros((functions, functions))
+        squares: Parts = {}
+        pairs = list(itertools.product(parts.items(), repeat=2))
+        for done, ((first, left), (second, right)) in enumerate(pairs):
+            names = self.ordered({*first, *second})
+            people = self.people(names, 2)
+            shape = (functions, *people.shape)
+            a, b = (np.broadcast_to(_along(*part, names), shape) for part in ((left, first), (right, second)))
+            total += (a * people).reshape(functions, -1) @ b.reshape(functions, -1).T
+            add(squares, names, a * b)
+            progress("what the table fixes", (done + 1) / len(pairs))
+        return (total + total.T) / 2, squares
+
+
+def _along(weights: Counts, own: Names, names: Names) -> Counts:
+    """Functions on the attributes ``own``, with axes of length 1 for the others of ``names``; both in the same order."""
+    sizes = dict(zip(own, weights.shape[1:]))
+    return weights.reshape(len(weights), *(sizes.get(name, 1) for name in names))
 
 
 def add(parts: Parts, names: Names, weights: Counts) -> None:

@@ -105,20 +105,20 @@ class Coded:
         return MISSING_LABEL if label is None else str(label)
 
     def at(self, value: Any) -> Values:
-        """One value that somebody asks about: a label, or a number that need not be one."""
-        number = float(value) if self.numeric and isinstance(value, (int, float)) else math.nan
-        code = self._code_at(value)
-        if math.isnan(number):
-            number = float(self.represented[code])
-        return Values(self.attribute, np.array([code]), np.array([number]), self.known[[code]])
+        """One value that somebody asks about: a label, or a number that need not be one (its code is then -1)."""
+        counts = self.numeric and isinstance(value, (int, float))
+        code = self._bin(value) if counts else code_for(self.attribute, value)
+        number = float(value) if counts else float(self.represented[code])
+        return Values(self.attribute, np.array([code]), np.array([number]), self.known[[code]] | counts)
 
-    def _code_at(self, value: Any) -> int:
-        if isinstance(self.attribute.domain, (Bins, Points)) and isinstance(value, (int, float)):
-            try:
-                return self.attribute.code(value)
-            except DataError:
-                raise InputError(f"{value!r} lies outside the values of '{self.attribute.name}'.") from None
-        return code_for(self.attribute, value)
+    def _bin(self, number: float) -> int:
+        """The code of a number; -1 if it is not a value."""
+        try:
+            if isinstance(self.attribute.domain, (Bins, Points)):
+                return self.attribute.code(number)
+            return code_for(self.attribute, number)
+        except (DataError, InputError):
+            return -1
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,11 @@ class Piece:
     def at(self, value: Any) -> float:
         """Its number for one value."""
         values = self.coded.at(value)
-        return float(self.coded.calculated(values)[0] if self.code is None else values.codes[0] == self.code)
+        if self.code is None:
+            return float(self.coded.calculated(values)[0])
+        if values.codes[0] < 0:
+            raise InputError(f"{value!r} is not among the values of '{self.coded.attribute.name}'.")
+        return float(values.codes[0] == self.code)
 
 
 @dataclass(frozen=True, eq=False)

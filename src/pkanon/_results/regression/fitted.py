@@ -340,6 +340,7 @@ class Regression(Tabular):
             ("Released rows:", f"{self.rows:,}"),
             ("Family:", self.family),
             ("People counted:", f"{self.people:,.0f}"),
+            ("Errors:", "robust"),
             ("Errors about:", self.about),
             ("Weights:", self.weights or "none"),
         ]

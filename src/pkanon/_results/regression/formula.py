@@ -296,7 +296,7 @@ class _Reader:
         if token.kind == "name":
             following = self._tokens[self._place + 1]
             if following.kind == "sign" and following.text == "(":
-                if token.text.removeprefix("np.") not in FUNCTIONS:
+                if token.text.removeprefix("np.") not in ("I", *FUNCTIONS):
                     raise InputError(f"I(...) has no function {token.text}; there are {', '.join(FUNCTIONS)}.")
                 return self._call()
             self._take()
