@@ -9,8 +9,8 @@ import numpy as np
 
 from ..._blocks import Counts
 
-FARTHEST = 30.0
-"""Of a logarithm of odds or of a rate: exp(-30) is 1e-13, as good as never. A fit that gets there runs to infinity."""
+FARTHEST = 15.0
+"""From the logarithm of the odds, or of the rate, of everybody: exp(-15) is 3 in 10 million. A fit that gets there runs to infinity."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,10 @@ def maximum(rows: Rows, design: Design, family: Family, progress: Progress) -> S
         check_room(rows, pair, len(places) + 1)
         table = rows.people(pair) * spread(design.base, pair) * spread(design.response, pair)
         sums[places] = (design.written(places, rows, pair) * table).reshape(len(places), -1).sum(1)
-    climb = _Climb(x, people, sums, family, design)
+    own = rows.ordered(frozenset(design.response) | base)
+    counted = rows.people(own) * spread(design.base, own)
+    mean = float((counted * spread(design.response, own)).sum() / max(float(counted.sum()), 1e-300))
+    climb = _Climb(x, people, sums, family, design, family.link(mean))
     b = climb.run(progress)
     eta = b @ x
     information = climb.information(b)
@@ -63,8 +66,9 @@ def maximum(rows: Rows, design: Design, family: Family, progress: Progress) -> S
 class _Climb:
     """Newton's method on the log-likelihood, with steps that never lead down."""
 
-    def __init__(self, x: Counts, people: Counts, sums: Counts, family: Family, design: Design) -> None:
+    def __init__(self, x: Counts, people: Counts, sums: Counts, family: Family, design: Design, centre: float) -> None:
         self.x, self.people, self.sums, self.family, self.design = x, people, sums, family, design
+        self.centre = centre  # the linear predictor of the mean of all people
         self.total = float(people.sum())
         if not self.total > 0:
             raise InputError("Nobody is left to fit: people without a value in some column are left out.")
@@ -94,22 +98,28 @@ class _Climb:
                     return b
                 break
             b = moved
-            if np.abs(b @ self.x).max() > FARTHEST:
-                raise InputError(
-                    "The coefficients run to infinity: in some group of people all responses seem to be the same. "
-                    "Leave out a predictor, or merge values."
-                )
+            if self._far(b):
+                break
+        if self._far(b):
+            raise InputError(
+                "The coefficients run to infinity: in some group of people all responses seem to be the same. "
+                "Leave out a predictor, or merge values."
+            )
         raise InputError(
             "No coefficients solve the equations: the table of the predictors is too noisy. Ask with fewer predictors or "
             "merged values."
         )
+
+    def _far(self, b: Counts) -> bool:
+        """Whether the means of some people are as good as those at infinity."""
+        return bool((np.abs(b @ self.x - self.centre)[self.possible > 0] > FARTHEST).any())
 
     def _start(self) -> Counts:
         """Without predictors: the link of the mean if there is a constant, else zero."""
         b = np.zeros(len(self.x))
         places = [place for place, column in enumerate(self.design.columns) if not column.factors]
         if places:
-            b[places[0]] = self.family.link(float(self.sums[places[0]]) / self.total)
+            b[places[0]] = self.centre
         return b
 
     def _step(self, b: Counts, score: Counts) -> Counts:
