@@ -18,7 +18,7 @@ import polars as pl
 import pkanon as pk
 from report import put
 
-RELEASES = 200
+RELEASES = 400
 RECORDS = 50_000
 REGIONS = ["north", "east", "south", "west"]
 TRUTH = {
@@ -140,7 +140,7 @@ def main() -> None:
     chosen = options.parse_args()
     lines = [
         f"{chosen.releases} releases of {RECORDS:,} people each, six attributes, six coefficients: `... ~ sex + region + age`. "
-        "The bias is the largest among the coefficients, in standard deviations of the estimate; chance alone gives about 0.15.",
+        "The bias is the largest among the coefficients, in standard deviations of the estimate; chance alone gives about 0.1.",
         "",
         "| plan | family | errors about | refused | largest bias | coverage of 95% | by coefficient | stated error / deviation |",
         "|---|---|---|---|---|---|---|---|",

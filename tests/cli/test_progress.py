@@ -53,6 +53,7 @@ SHOWN = {
     "association": (["out", "sex", "age"], "associating"),
     "test": (["out", "sex=F", "--trend", "age"], "testing"),
     "correlations": (["out"], "correlating"),
+    "regress": (["out", "age ~ 1"], "tables"),
     "anonymity": (["people.csv", "sex"], "counting"),
     "compose": (["out", "plan.json"], "opening"),
     "report": (["out", "-o", "report.html"], "charting"),

@@ -17,6 +17,7 @@ VERBS = {
     "correlations": ["correlations", "out"],
     "association": ["association", "out", "sex", "age"],
     "test": ["test", "out", "sex=F", "--trend", "age"],
+    "regress": ["regress", "out", "age ~ 1"],
 }
 HIDDEN = "the record count is hidden"
 
@@ -143,6 +144,37 @@ def test_an_association_is_the_same_in_python_and_in_every_format(released):
     frame = pl.read_parquet("one.parquet")
     assert frame.equals(found.to_polars())
     assert frame["value"].to_list()[:3] == [found.chi_square, found.degrees_of_freedom, found.p_value]
+
+
+def test_a_regression_is_the_same_in_python_and_in_every_format(released):
+    found = pk.open_release("out").regress("age ~ 1", level=0.9)
+    code, out, err = released.run(*VERBS["regress"], "--level", "0.9")
+    assert (code, out, err) == (0, f"{found}\n", "")
+    code, out, _ = released.run(*VERBS["regress"], "--level", "0.9", "--json")
+    assert (code, json.loads(out)) == (0, found.to_json())
+    released.run(*VERBS["regress"], "--level", "0.9", "-o", "fit.parquet")
+    assert pl.read_parquet("fit.parquet").equals(found.to_polars())
+    code, out, _ = released.run(
+        "regress", "out", "sex[M] ~ 1", "--family", "logistic", "--about", "table", "--missing", "category"
+    )
+    assert code == 0
+    assert "Logistic regression" in out
+    assert "Errors about:" in out
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (["age ~ SEX"], "Did you mean 'sex'?"),
+        (["age"], "with ~ between them"),
+        (["sex ~ age"], "write one of them: sex == 'M'"),
+        (["age ~ sex", "--family", "probit"], "'probit' is not one of"),
+        (["age ~ sex", "--weights", "sex"], "'sex' cannot be weights"),
+        (["age ~ sex + I(sex == 'M')"], "determine each other"),
+    ],
+)
+def test_a_regression_that_cannot_be_is_refused(released, asked, sentence):
+    assert sentence in refused(released, "regress", "out", *asked)
 
 
 def test_a_count_that_is_not_hidden_is_not_mentioned(released):
