@@ -41,6 +41,7 @@ NAVIGATION = {
         "analyst/r",
         "analyst/correct-it-yourself",
     ],
+    "For analysts": ["analyst/analysing", "analyst/sql", "analyst/regression", "analyst/correct-it-yourself"],
     "Reference": ["reference/cli", "reference/python", "reference/files", "reference/conversions"],
     "Why it is true": ["why/theory", "why/optimal", "decisions/index"],
     "Measured": [
