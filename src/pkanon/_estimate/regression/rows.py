@@ -8,6 +8,7 @@ function too. Where every block has marginals, a larger set would give the same 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -25,8 +26,10 @@ from ..tabulate import check_size, tabulate
 Names: TypeAlias = tuple[str, ...]
 Parts: TypeAlias = dict[Names, Counts]
 """Some functions of people, as a sum over sets of attributes: each with shape (functions, *table)."""
-PIECE = 2**14
+PIECE = 2**11
 """Rows at a time: their numbers stay in the cache."""
+JOINED = 2**14
+"""Cells of a table that takes the place of several smaller ones."""
 _WIDEST = 2**62
 
 
@@ -119,7 +122,7 @@ class Rows:
         functions = len(next(iter(parts.values())))
         constant = np.zeros(functions)
         tables: list[tuple[Counts, NDArray[np.intp]]] = []
-        for names, weights in parts.items():
+        for names, weights in self._joined(parts).items():
             if not names:
                 constant = constant + weights
                 continue
@@ -138,19 +141,38 @@ class Rows:
             progress("errors", piece.stop / rows)
         return result
 
+    def _joined(self, parts: Parts) -> Parts:
+        """The same functions on fewer, larger sets of attributes: rows are looked up once per set."""
+        most = min(JOINED, len(self.weights[0]))
+        cells = {names: math.prod(self.sizes(names)) for names in parts}
+        joined: Parts = {}
+        for names in sorted(parts, key=lambda names: -cells[names]):
+            unions = {other: self.ordered({*other, *names}) for other in joined}
+            sizes = {other: math.prod(self.sizes(union)) for other, union in unions.items()}
+            nearest = min(sizes, key=lambda other: sizes[other] / math.prod(self.sizes(other)), default=None)
+            if nearest is None or (unions[nearest] != nearest and sizes[nearest] > most):
+                joined[names] = parts[names]
+                continue
+            union = unions[nearest]
+            shape = (len(parts[names]), *self.shape(union))
+            both = _along(joined.pop(nearest), nearest, union) + _along(parts[names], names, union)
+            add(joined, union, np.broadcast_to(both, shape))
+        return joined
+
     def fixed(self, parts: Parts, progress: Progress = quiet) -> tuple[Counts, Parts]:
         """``sum_u x_u f_u f_u^T``, x the unbiased table of squared weights; and the functions ``f^2``."""
         functions = len(next(iter(parts.values())))
         total = np.zeros((functions, functions))
         squares: Parts = {}
-        pairs = list(itertools.product(parts.items(), repeat=2))
+        pairs = list(itertools.combinations_with_replacement(parts.items(), 2))
         for done, ((first, left), (second, right)) in enumerate(pairs):
             names = self.ordered({*first, *second})
             people = self.people(names, 2)
             shape = (functions, *people.shape)
             a, b = (np.broadcast_to(_along(*part, names), shape) for part in ((left, first), (right, second)))
-            total += (a * people).reshape(functions, -1) @ b.reshape(functions, -1).T
-            add(squares, names, a * b)
+            times = 1 if first == second else 2  # and the same pair the other way round
+            total += times * (a * people).reshape(functions, -1) @ b.reshape(functions, -1).T
+            add(squares, names, times * a * b)
             progress("what the table fixes", (done + 1) / len(pairs))
         return (total + total.T) / 2, squares
 
