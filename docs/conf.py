@@ -38,10 +38,10 @@ NAVIGATION = {
         "analyst/analysing",
         "analyst/comparing",
         "analyst/sql",
+        "analyst/regression",
         "analyst/r",
         "analyst/correct-it-yourself",
     ],
-    "For analysts": ["analyst/analysing", "analyst/sql", "analyst/regression", "analyst/correct-it-yourself"],
     "Reference": ["reference/cli", "reference/python", "reference/files", "reference/conversions"],
     "Why it is true": ["why/theory", "why/optimal", "decisions/index"],
     "Measured": [

@@ -13,7 +13,7 @@ import polars as pl
 
 from ..._blocks import Counts
 from ..._errors import InputError, did_you_mean
-from ..._estimate import ABOUT, normal_quantile, regression
+from ..._estimate import ABOUT, normal_quantile, p_text, regression
 from ..columns import Columns, interval_title
 from ..tabular import Tabular, json_rows
 from ..text import TextTable, interval_text, with_error
@@ -116,7 +116,7 @@ class WaldTest:
     def __repr__(self) -> str:
         return (
             f"<WaldTest of {len(self.names)} coefficients: chi-square {self.chi_square:.4g} on {self.degrees_of_freedom}, "
-            f"p = {self.p_value:.3g}>"
+            f"{p_text(self.p_value)}>"
         )
 
 
