@@ -2,13 +2,14 @@
 
 test <- function(x, ...) UseMethod("test")
 
-# A value is rejected at 5% if and only if it lies outside the 95% interval, and so at every level: the p-value is 1 less the
-# smallest level whose interval holds the value. Where the interval is plus or minus z standard errors, this is the z test.
+# A value is rejected at 5% if and only if it lies outside the 95% interval. The p-value is 1 less the level whose interval just
+# reaches the value. Where the interval is plus or minus z standard errors, this is the z test. Intervals of counts of very few
+# people need not lie inside those of a higher level; of several such levels the one next to 95% counts.
 test.pk_number <- function(x, null = NULL, ...) {
   if (is.null(null)) null <- if (x$scale == "log") 1 else 0
   if (!is.numeric(null) || length(null) != 1L || !is.finite(null)) refuse("null is a single number.")
   error <- standard_error(x)
-  z <- if (is.nan(x$value) || is.nan(error)) NaN else distance_from(x, null, error)
+  z <- distance_from(x, null, error)
   limits <- number_limits(x, x$level)
   structure(
     list(
@@ -22,26 +23,95 @@ test.pk_number <- function(x, null = NULL, ...) {
 }
 
 FARTHEST <- 8  # standard errors: levels closer to 1 cannot be told from 1
+NEAREST <- 1e-6
+STRIDE <- 1.5
+TEST_STEPS <- 60L
+CLOSE <- 1e-9
 
-# How many standard errors of a normal variable `null` is away: the z whose interval just reaches it.
+# How many standard errors of a normal variable `null` is away; negative if it is larger than the number.
 distance_from <- function(x, null, error) {
-  if (x$value == null) return(0)
+  if (!is.finite(x$value) || !is.finite(error)) return(NaN)
+  apart <- x$value - null
+  if (error == 0 && abs(apart) <= CLOSE * max(abs(x$value), abs(null), 1)) return(0)
+  if (x$scale == "plain" && !is_wald(x, error)) {
+    z <- inverted(function(level) number_limits(x, level), x$value, null)
+    # beyond all levels: the tail of the usual test, or what is impossible
+    if (is.infinite(z) && error > 0) z <- sign(z) * max(abs(apart) / error, FARTHEST)
+    return(z)
+  }
+  if (apart == 0) return(0)
   if (x$scale == "log" && x$value > 0) {
     if (null <= 0) refuse("A ratio is above zero, so ", format(null), " cannot be tested; no difference is a ratio of 1.")
-    return((log(x$value) - log(null)) / (error / x$value))
+    return(if (error > 0) (log(x$value) - log(null)) / (error / x$value) else NaN)
   }
-  plain <- (x$value - null) / error
-  if (x$scale == "log" || (!x$linear && is.null(x$below))) return(plain)
-  below <- null < x$value
-  beyond <- function(z) {
-    limits <- number_limits(x, 2 * stats::pnorm(z) - 1)
-    if (below) limits$low - null else null - limits$high
+  if (error > 0) apart / error else if (x$scale == "log") NaN else sign(apart) * Inf
+}
+
+# Whether intervals are plus or minus z standard errors at every level.
+is_wald <- function(x, error) {
+  if (!x$linear && is.null(x$below)) return(TRUE)
+  all(vapply(c(0.5, 0.95), function(level) {
+    ends <- unlist(number_limits(x, level)[c("low", "high")])
+    all(abs(ends - unlist(wald(x$value, error, level))) <= 1e-12 * (abs(ends) + error))
+  }, NA))
+}
+
+# The z whose interval just reaches `null`; `limits` gives the interval at a level, which holds `value`.
+inverted <- function(limits, value, null) {
+  if (null == value) return(0)
+  sign <- if (null < value) 1 else -1
+  beyond <- function(z) {  # how far the limit is from reaching null; negative once it does
+    found <- limits(2 * stats::pnorm(z) - 1)
+    if (sign > 0) found$low - null else null - found$high
   }
-  near <- beyond(1e-9)
-  if (near <= 0) return(0)
-  if (beyond(FARTHEST) > 0) return(plain)
-  z <- stats::uniroot(beyond, c(1e-9, FARTHEST), tol = 1e-11)$root
-  if (below) z else -z
+  ends <- bracket(beyond)
+  if (is.null(ends$outside)) return(0)
+  if (is.null(ends$inside)) return(sign * Inf)
+  near <- ends$outside[1L]
+  at_near <- ends$outside[2L]
+  far <- ends$inside[1L]
+  at_far <- ends$inside[2L]
+  moved <- 0
+  # the false position, Illinois variant; by halves in between, for limits that jump
+  for (step in seq_len(TEST_STEPS - 1L)) {
+    middle <- if (step %% 4L) near + at_near * (far - near) / (at_near - at_far) else (near + far) / 2
+    at_middle <- beyond(middle)
+    if (at_middle > 0) {
+      near <- middle
+      at_near <- at_middle
+      if (moved == 1) at_far <- at_far / 2
+      moved <- 1
+    } else {
+      far <- middle
+      at_far <- at_middle
+      if (moved == -1) at_near <- at_near / 2
+      moved <- -1
+    }
+    if (far - near < CLOSE * far || abs(at_middle) < CLOSE * abs(null - value)) return(sign * middle)
+  }
+  sign * far
+}
+
+# The last z whose interval does not reach, and the next that does, from that of 95% on; NULL: there is none.
+bracket <- function(beyond) {
+  z <- z_of(0.95)
+  point <- c(z, beyond(z))
+  if (point[2L] > 0) {
+    while (z < FARTHEST) {
+      z <- min(z * STRIDE, FARTHEST)
+      last <- point
+      point <- c(z, beyond(z))
+      if (!point[2L] > 0) return(list(outside = last, inside = point))
+    }
+    return(list(outside = point, inside = NULL))
+  }
+  while (z > NEAREST) {
+    z <- max(z / STRIDE, NEAREST)
+    last <- point
+    point <- c(z, beyond(z))
+    if (point[2L] > 0) return(list(outside = point, inside = last))
+  }
+  list(outside = NULL, inside = point)
 }
 
 LARGEST_PAIR <- 4096L
@@ -49,25 +119,46 @@ RANK <- 1e-9  # directions whose variance is below this share of the largest one
 
 test.pk_crosstab <- function(x, ...) {
   pair <- pair_of(x)
-  decomposed <- eigen(pair$covariance, symmetric = TRUE)
-  large <- decomposed$values > RANK * decomposed$values[1L]
-  along <- crossprod(decomposed$vectors[, large, drop = FALSE], pair$d)
-  statistic <- sum(along^2 / decomposed$values[large])
-  v <- strength(pair)
+  relation <- relation_of(pair)
+  v <- strength(pair, relation)
   structure(
     list(
-      statistic = c("X-squared" = statistic), parameter = c(df = sum(large)),
-      p.value = stats::pchisq(statistic, sum(large), lower.tail = FALSE),
+      statistic = c("X-squared" = relation$statistic), parameter = c(df = relation$freedom), p.value = relation$p_value,
       estimate = c("Cramer's V" = v$value), stderr = v$error,
-      conf.int = structure(
-        c(max(v$value - z_of(x$level) * v$error, 0), min(v$value + z_of(x$level) * v$error, 1)),
-        conf.level = x$level
-      ),
+      conf.int = structure(strength_limits(v, relation, x$level), conf.level = x$level),
       method = "Pearson's chi-squared test of independence, corrected for the randomisation",
       data.name = paste(names(x$groups), collapse = " and ")
     ),
     class = "htest"
   )
+}
+
+# Deviations along the directions in which they can vary, the variance of each, and the test of independence.
+relation_of <- function(pair) {
+  decomposed <- eigen(pair$covariance, symmetric = TRUE)
+  large <- decomposed$values > RANK * decomposed$values[1L]
+  along <- as.vector(crossprod(decomposed$vectors[, large, drop = FALSE], pair$d))
+  along_variances <- decomposed$values[large]
+  statistic <- sum(along^2 / along_variances)
+  list(
+    deviations = along, variances = along_variances, freedom = sum(large), statistic = statistic,
+    p_value = stats::pchisq(statistic, sum(large), lower.tail = FALSE)
+  )
+}
+
+# The smallest length of deviations whose squared distance from those seen, each by its variance, is at most this.
+least_deviation <- function(relation, distance) {
+  if (!relation$statistic > distance) return(0)
+  a <- relation$deviations
+  c <- relation$variances
+  low <- log(min(c) * 1e-12)
+  high <- log(max(c) * max(relation$statistic / distance, 1) + 1e-300)
+  for (step in seq_len(80L)) {  # a c / (c + v) is how far each one moves; the distance falls with v
+    middle <- (low + high) / 2
+    if (sum(a^2 * c / (c + exp(middle))^2) > distance) low <- middle else high <- middle
+  }
+  v <- exp(high)
+  sqrt(sum((a * v / (c + v))^2))
 }
 
 # Deviations d = (p_ij - p_i p_j) / sqrt(p_i p_j), and their covariance if the attributes were independent.
@@ -131,12 +222,27 @@ spread_extra <- function(channel, counts) {
   times(possible, wide / pmax(ways, 1))
 }
 
-# Cramer's V and its error: sum d^2 less what noise adds to it, as Bergsma (2013) does for sampling alone.
-strength <- function(pair) {
+# Cramer's V and its error: sum d^2 less what noise adds to it, as Bergsma (2013) does for sampling alone; at least that of the
+# smallest deviations as far from those seen as noise moves them on average.
+strength <- function(pair, relation) {
   noise <- sum(diag(pair$covariance))
   spread <- sqrt(max(4 * sum(pair$d * (pair$covariance %*% pair$d)), 0) + 2 * sum(pair$covariance^2))
-  value <- min(sqrt(max(sum(pair$d^2) - noise, 0) / pair$smaller), 1)
+  scale <- 1 / sqrt(pair$smaller)
+  least <- scale * least_deviation(relation, relation$freedom)
+  value <- min(max(sqrt(max(sum(pair$d^2) - noise, 0)) * scale, least), 1)
   # the error of a root: by its slope, or near zero by the root of the error
   error <- min(if (value > 0) spread / (2 * value * pair$smaller) else Inf, sqrt(spread / pair$smaller))
-  list(value = value, error = error)
+  list(value = value, error = error, scale = scale)
+}
+
+# Limits of Cramer's V. The lower one is above zero if and only if the test rejects independence at that level; it is then at
+# least the smallest V that the test does not reject.
+strength_limits <- function(v, relation, level) {
+  reach <- z_of(level) * v$error
+  low <- 0
+  if (relation$p_value < 1 - level) {
+    least <- least_deviation(relation, stats::qchisq(1 - level, relation$freedom, lower.tail = FALSE))
+    low <- min(max(v$value - reach, v$scale * least), v$value)
+  }
+  c(low, min(v$value + reach, 1))
 }

@@ -65,6 +65,23 @@ class Questions:
             f"unlist(as.data.frame({expression}, level = {level}))",
             [quantity.value, quantity.standard_error, low, high],
         )
+        self.tests(name, expression, quantity, (low, high))
+
+    def tests(self, name, expression, quantity, limits):
+        """Tests against the default, against the limits, and against values on both sides of them."""
+        self.ask(f"{name}, p", f"c(1, test({expression})$p.value)", [1, quantity.test().p_value])
+        low, high = limits
+        middle = quantity.value
+        nulls = [middle, low, high, (middle + low) / 2, (middle + high) / 2, 1.3 * low - 0.3 * middle, 1.2 * high - 0.2 * middle]
+        if quantity.scale == "log":
+            nulls = [null for null in nulls if null > 0 or quantity.value <= 0]
+        if not nulls or not all(map(math.isfinite, nulls)):
+            return
+        found = [quantity.test(null) for null in nulls]
+        listed = ", ".join(map(repr, nulls))
+        self.lines.append(f"tests <- lapply(c(numeric(), {listed}), function(null) test({expression}, null))")
+        self.ask(f"{name}, z", 'sapply(tests, `[[`, "statistic")', [test.statistic for test in found])
+        self.ask(f"{name}, several p", 'sapply(tests, `[[`, "p.value")', [test.p_value for test in found])
 
 
 def columns_of(frame):
