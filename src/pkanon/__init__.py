@@ -119,6 +119,7 @@ if TYPE_CHECKING:
     from ._schema import code_list as code_list
     from ._schema import code_lists as code_lists
     from ._schema import read_hierarchy as read_hierarchy
+    from ._schema import read_merge as read_merge
     from ._schema import read_schema as read_schema
 
 __version__ = "0.1.0"
@@ -213,6 +214,7 @@ _HOMES = {
     "plan_for_error": "_design",
     "pool": "_estimate",
     "read_hierarchy": "_schema",
+    "read_merge": "_schema",
     "read_plan": "_plan",
     "read_schema": "_schema",
     "readability_chart": "_results.charts",

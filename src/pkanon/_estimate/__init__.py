@@ -5,6 +5,7 @@ channel.py         how a table was randomised: the passes of all blocks on its a
 method.py          the parts of a method;  methods.py  the catalogue;  inverse.py, simplex.py, em.py  one method each
 reconstruction.py  one table: counts, standard errors, intervals;  shares.py  shares of its cells
 quantity.py        one number computed from a table;  testing.py  its test;  weighing.py  a table weighted by a randomised attribute
+grouping.py        a table that shows some values as one, or leaves them out
 source.py          the rows behind a table;  joint.py  numbers from several tables;  several.py  numbers from several releases
 uncertainty.py     the one owner of errors and intervals, for cells, counts, shares, sums and everything else
 linear.py          linear functions of a table;  variance.py  their variance;  delta.py  numbers computed from them

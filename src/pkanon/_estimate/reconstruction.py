@@ -21,8 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from .._blocks import Block, Counts
 from .._errors import InputError, did_you_mean
 from .._progress import Progress, quiet
-from .._schema import Attribute, Codes, Schema
+from .._schema import Attribute, Codes, Groups, Schema
 from .channel import Channel
+from .grouping import Axis, Grouping
 from .interval import holding
 from .linear import Listed, cells
 from .method import Convergence
@@ -52,7 +53,8 @@ class Reconstruction:
 
     ``released`` are the raw counts (with the axes that a matrix block adds), ``squares`` the same with squared
     survey weights, ``rows`` how many rows were counted, ``source`` those rows. ``weighing`` is there
-    if a randomised attribute is the weight.
+    if a randomised attribute is the weight, ``grouping`` if values are merged or left out. Then ``channel`` is that of the
+    whole table, and ``released`` and ``squares`` are added up in the groups.
     """
 
     attributes: tuple[Attribute, ...]
@@ -66,6 +68,7 @@ class Reconstruction:
     source: Source = field(repr=False)
     convergence: Convergence | None = None
     weighing: Weighing | None = field(default=None, repr=False)
+    grouping: Grouping | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -78,6 +81,7 @@ class Reconstruction:
         method: str = "inverse",
         about: str = "table",
         weights: NDArray[np.float64] | tuple[str, Counts] | None = None,
+        groups: Mapping[str, Groups] | None = None,
         progress: Progress = quiet,
     ) -> Self:
         """The cross-tabulation of ``names`` from released ``codes``; :meth:`Release.crosstab` calls it.
@@ -95,7 +99,12 @@ class Reconstruction:
         weights
             A survey weight per row; or a randomised attribute that is one, and the number of each of its values. None: every
             row counts once.
+        groups
+            Values that are shown as one or left out, by attribute.
         """
+        if groups:
+            apart = cls.of(schema, blocks, codes, names, method=method, about=about, weights=weights, progress=progress)
+            return apart.in_groups(groups)
         if isinstance(weights, tuple):
             name, numbers = weights
             if name in names:
@@ -149,10 +158,45 @@ class Reconstruction:
             weighing=weighing,
         )
 
+    def in_groups(self, groups: Mapping[str, Groups]) -> Self:
+        """The same people with some values shown as one or left out, by attribute."""
+        axes = {attribute.name: Axis.of(attribute, groups.get(attribute.name)) for attribute in self.attributes}
+        return self._shown(Grouping.of(self, axes, self.names))
+
+    def _shown(self, grouping: Grouping) -> Self:
+        """The table that a grouping shows."""
+        whole = grouping.table
+        released = grouping.collapse(whole.channel.collapse(whole.released))
+        return replace(
+            self,
+            attributes=grouping.attributes,
+            counts=grouping.values(whole.counts),
+            channel=whole.channel,
+            released=released,
+            squares=grouping.collapse(whole.channel.collapse(whole.squares)) if whole.weighted else released,
+            weighing=whole.weighing,
+            grouping=grouping,
+        )
+
+    @property
+    def whole(self) -> Reconstruction:
+        """The table with every value apart: the one that was estimated."""
+        return self if self.grouping is None else self.grouping.table
+
     @property
     def names(self) -> tuple[str, ...]:
         """The attributes of the table, in the order of its axes."""
-        return self.channel.names
+        return self.channel.names if self.grouping is None else self.grouping.shown
+
+    @property
+    def possible(self) -> NDArray[np.bool_]:
+        """Which cells can occur at all: forbidden combinations cannot."""
+        return self.channel.possible if self.grouping is None else self.grouping.possible
+
+    @property
+    def released_counts(self) -> Counts:
+        """How many released rows are in each cell."""
+        return self.channel.collapse(self.released) if self.grouping is None else self.released
 
     @property
     def weighted(self) -> bool:
@@ -166,12 +210,16 @@ class Reconstruction:
 
     @cached_property
     def total(self) -> float:
-        """How many people (or which total of weights) there are; estimated if the weight is randomised."""
+        """How many people (or which total of weights) there are; estimated if the weight is randomised or some are left out."""
+        if self.grouping is not None:
+            return self.whole.total if self.grouping.complete else float(self.counts.sum())
         return float(self.released.sum() if self.weighing is None else self.counts.sum())
 
     @cached_property
     def unbiased(self) -> Counts:
         """The estimate by the inverse, whatever the method."""
+        if self.grouping is not None:
+            return self.grouping.values(self.whole.unbiased) if self.confined else self.counts
         if self.weighing is not None:
             return self.weighing.summed(self.weighing.table.unbiased)
         return self.channel.inverse(self.released) if self.confined else self.counts
@@ -207,6 +255,8 @@ class Reconstruction:
 
     @cached_property
     def _variances(self) -> tuple[Counts, NDArray[np.bool_]]:
+        if self.grouping is not None:
+            return self.grouping.errors**2, self.grouping.predicted
         found, predicted = variances(self, cells(self.channel))
         possible = self.channel.possible
         shape = self.counts.shape
@@ -215,6 +265,8 @@ class Reconstruction:
     @cached_property
     def plug_in(self) -> Counts:
         """The estimated variance of each cell, before any fallback."""
+        if self.grouping is not None:
+            return self.grouping.plug_in
         return estimated_variances(self, cells(self.channel))[0].reshape(self.counts.shape)
 
     @property
@@ -225,6 +277,8 @@ class Reconstruction:
     @cached_property
     def standard_errors(self) -> Counts:
         """The standard error of each cell; of the unbiased estimate, whatever the method."""
+        if self.grouping is not None:
+            return self.grouping.errors
         return np.sqrt(self._variances[0])
 
     def interval(self, level: float = 0.95) -> tuple[Counts, Counts]:
@@ -243,6 +297,8 @@ class Reconstruction:
 
     def cell_limits(self, level: float) -> tuple[Counts, Counts]:
         """Limits of each cell at ``level`` around the unbiased estimate, before they are widened to hold the estimate."""
+        if self.grouping is not None and level not in self._limits:
+            self._limits[level] = self.grouping.limits(level)
         if level not in self._limits:
             limits = function_limits(self, cells(self.channel), self.standard_errors.ravel(), level)
             low, high = (np.where(self.channel.possible, limit.reshape(self.counts.shape), 0.0) for limit in limits)
@@ -253,7 +309,7 @@ class Reconstruction:
 
     def near_zero(self, level: float = 0.95) -> NDArray[np.bool_]:
         """Where the interval holds zero: nobody may be there."""
-        return (self.interval(level)[0] <= 0) & self.channel.possible
+        return (self.interval(level)[0] <= 0) & self.possible
 
     def linear(self, weights: ArrayLike) -> Quantity:
         """``sum weights * counts`` with its standard error; ``weights`` has the shape of the table."""
@@ -263,6 +319,8 @@ class Reconstruction:
             raise InputError(f"Weights must be numbers in the shape of the table, {self.counts.shape}.") from None
         if not np.isfinite(array).all():
             raise InputError("Weights must be finite numbers.")
+        if self.grouping is not None:
+            return self.whole.linear(self.grouping.spread(array))
         return Quantity(self._basis, self._basis.function(array))
 
     @cached_property
@@ -271,6 +329,8 @@ class Reconstruction:
 
     def variances_of(self, weights: Counts) -> Counts:
         """The variances of several linear functions, one per entry of the first axis of ``weights``; never negative."""
+        if self.grouping is not None:
+            return self.whole.variances_of(self.grouping.spread(weights))
         return variances(self, Listed(self.channel, weights))[0]
 
     def covariance(self, weights: Counts) -> Counts:
@@ -278,6 +338,8 @@ class Reconstruction:
 
         It may be indefinite.
         """
+        if self.grouping is not None:
+            return self.whole.covariance(self.grouping.spread(weights))
         return covariance(self, weights)
 
     def shares(self, given: Sequence[str] = (), level: float = 0.95) -> Shares:
@@ -323,6 +385,10 @@ class Reconstruction:
         return {}
 
     def _marginal(self, names: tuple[str, ...]) -> Self:
+        if self.grouping is not None:  # who was left out stays out
+            if not names or len(set(names)) != len(names) or not set(names) <= set(self.names):
+                raise InputError(f"A smaller table names some of {', '.join(self.names)}, each once.")
+            return self._shown(Grouping.of(self.whole, self.grouping.axes, names))
         if self.weighing is not None:
             larger = self.weighing.table.marginal(*names, self.weighing.attribute.name)
             return self._weighed(Weighing(larger, self.weighing.numbers))

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from .._blocks import Counts
 from .linear import BATCH, Listed
 from .uncertainty import share_limits
-from .variance import ROUNDING, estimated_variances, variances
+from .variance import ROUNDING, estimated_variances
 from .weighing import Weighing
 
 if TYPE_CHECKING:
+    from .grouping import Grouping
     from .reconstruction import Reconstruction
 
 
@@ -33,6 +34,7 @@ class Shares:
 def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
     """Each cell's share of the people with the same values of ``given``; of all people if none is named."""
     known = not table.weighted or (table.about == "table" and table.weighing is None)
+    known = known and (table.grouping is None or table.grouping.complete)
     if not given and known:
         scale = 1 / table.total if table.total else np.nan
         low, high = (limit * scale for limit in table.interval(level))
@@ -47,11 +49,11 @@ def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
         own, common, of_group = _estimated(table), 2 * unbiased * covariance, unbiased**2 * group_variances
         variance = own - common + of_group
         magnitude = np.abs(own) + np.abs(common) + np.abs(of_group)
-    weak = ~(variance > ROUNDING * magnitude) & table.channel.possible & np.isfinite(unbiased)
+    weak = ~(variance > ROUNDING * magnitude) & table.possible & np.isfinite(unbiased)
     variance[weak] = _written_out(table, summed, np.argwhere(weak), unbiased[weak])
     errors = np.sqrt(np.maximum(variance, 0.0)) / np.abs(np.where(group != 0, group, np.nan))
     limits = share_limits(
-        table,
+        table.whole,
         table.unbiased,
         table.cell_limits(level),
         table.standard_errors,
@@ -64,7 +66,7 @@ def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
     low, high = np.fmin(limits.low, share), np.fmax(limits.high, share)
     if set(given) >= set(table.names):  # each cell is its own group
         low, high = (np.where(np.isnan(share), limit, 1.0) for limit in (low, high))
-    impossible = ~table.channel.possible
+    impossible = ~table.possible
     low[impossible], high[impossible], errors[impossible] = 0.0, 0.0, 0.0
     return Shares(share, errors, low, high, limits.bounded | impossible)
 
@@ -90,12 +92,41 @@ def _estimated(table: Reconstruction) -> Counts:
 
 def _covariance(table: Reconstruction, given: Sequence[str], group: Counts) -> Counts:
     """The covariance of each cell's estimate with the estimate of its group."""
+    if table.grouping is not None:
+        return _grouped_covariance(table, table.grouping, given)
     if table.weighing is not None:
         return _weighed_covariance(table, table.weighing, given)
     products = table.channel.product_inverse(table.squares, table.names, given)
     if table.about == "population":
         return np.asarray(table.sample_factor * (products - table.unbiased * group / max(table.rows, 1)))
     return np.asarray(products - table.unbiased_squares)
+
+
+def _grouped_covariance(table: Reconstruction, grouping: Grouping, given: Sequence[str]) -> Counts:
+    """The same where values are grouped: every group of ``given`` with all cells of the whole table at once.
+
+    ``sum_v y_v b_v B[v, u]`` over released rows, b those of the group, is the inverse applied to ``y b``.
+    """
+    whole = grouping.table
+    counted = whole if whole.weighing is None else whole.weighing.table
+    result = np.zeros(table.counts.shape)
+    kept = [axis for axis, name in enumerate(table.names) if name in given]
+    for codes in np.ndindex(*(table.counts.shape[axis] for axis in kept)):
+        place = tuple(codes[kept.index(axis)] if axis in kept else slice(None) for axis in range(result.ndim))
+        group = np.zeros(result.shape)
+        group[place] = 1.0
+        weights = grouping.spread(group)
+        carried = counted.channel.inverse_transpose(weights if whole.weighing is None else whole.weighing.weights(weights))
+        products = counted.channel.inverse(counted.squares * carried)
+        if whole.weighing is not None:
+            products = whole.weighing.summed(products)
+        if table.about == "population":
+            people = float((weights * whole.unbiased).sum())
+            common = whole.sample_factor * (products - whole.unbiased * people / max(whole.rows, 1))
+        else:
+            common = products - whole.unbiased_squares
+        result[place] = grouping.collapse(common)[place]
+    return result
 
 
 def _weighed_covariance(table: Reconstruction, weighing: Weighing, given: Sequence[str]) -> Counts:
@@ -128,5 +159,5 @@ def _written_out(table: Reconstruction, summed: tuple[int, ...], places: NDArray
         for function, place, share in zip(weights, piece, shares[start : start + batch]):
             function[tuple(slice(None) if axis in summed else code for axis, code in enumerate(place))] -= share
             function[tuple(place)] += 1.0
-        result.append(variances(table, Listed(table.channel, weights))[0])
+        result.append(table.variances_of(weights))
     return np.concatenate(result)

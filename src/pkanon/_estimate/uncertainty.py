@@ -28,7 +28,7 @@ from .._blocks import Counts
 from .delta import Derived
 from .interval import SCARCE, holding, honest, ratio, wald
 from .linear import Grouped, Listed
-from .variance import ROUNDING, People, between, group_covariance, variances
+from .variance import ROUNDING, People, between, estimated_variances, group_covariance, variances
 
 if TYPE_CHECKING:
     from .reconstruction import Reconstruction
@@ -62,14 +62,14 @@ class Basis:
     def _unbiased(self) -> Counts:
         return self._grouped.each(self.table.unbiased) if self.table.confined else self._values
 
-    def reduced(self, number: Derived) -> _Reduced:
+    def reduced(self, number: Derived) -> Reduced:
         """A linear number on the smallest table that determines it."""
         if number not in self._reductions:
-            self._reductions[number] = _Reduced.of(self.table, self.linear(number.slopes))
+            self._reductions[number] = Reduced.of(self.table, self.linear(number.slopes))
         return self._reductions[number]
 
     @cached_property
-    def _reductions(self) -> WeakKeyDictionary[Derived, _Reduced]:
+    def _reductions(self) -> WeakKeyDictionary[Derived, Reduced]:
         """Numbers that were reduced before: an error and an interval ask for the same."""
         return WeakKeyDictionary()
 
@@ -305,8 +305,8 @@ def share_limits(
 
 
 @dataclass(frozen=True, eq=False)
-class _Reduced:
-    """One function in each group, on the smallest table that determines it.
+class Reduced:
+    """One function in each group, on the smallest table that determines it: its errors and limits.
 
     ``cell``: the cell that the function picks, times ``factor``; -1 where it sums several cells.
     """
@@ -317,7 +317,7 @@ class _Reduced:
     factor: Counts
 
     @classmethod
-    def of(cls, table: Reconstruction, function: Grouped) -> _Reduced:
+    def of(cls, table: Reconstruction, function: Grouped) -> Reduced:
         rows = function.rows(function.shown)[0]
         if ((rows != 0).sum(1) == 1).all():  # cells as they are, also where another table has the same people in a cell
             return cls._with_cells(table, replace(function, slopes=None))
@@ -337,7 +337,7 @@ class _Reduced:
         return cls._with_cells(table, Grouped(table.channel, function.groups, function.shown, (weights,)))
 
     @classmethod
-    def _with_cells(cls, table: Reconstruction, function: Grouped) -> _Reduced:
+    def _with_cells(cls, table: Reconstruction, function: Grouped) -> Reduced:
         rows = function.rows(function.shown)[0]
         first = np.argmax(rows != 0, axis=1)
         single = (rows != 0).sum(1) == 1
@@ -355,11 +355,32 @@ class _Reduced:
         """Standard errors."""
         several = self.cell < 0
         if several.all():  # no need of the errors of all cells
-            return np.sqrt(variances(self.table, self._several)[0])
+            return np.sqrt(self._variances[0])
         result = self.table.standard_errors.ravel()[self.cell] * np.abs(self.factor)
         if several.any():
-            result[several] = np.sqrt(variances(self.table, self._several)[0])
+            result[several] = np.sqrt(self._variances[0])
         return result
+
+    @cached_property
+    def _variances(self) -> tuple[Counts, NDArray[np.bool_]]:
+        """Variances where several cells are summed, and where they were predicted."""
+        return variances(self.table, self._several)
+
+    @property
+    def predicted(self) -> NDArray[np.bool_]:
+        """Where the variance could not be estimated and the predicted one is used."""
+        several = self.cell < 0
+        if several.all():
+            return self._variances[1]
+        result = self.table.fallback.ravel()[self.cell]
+        if several.any():
+            result[several] = self._variances[1]
+        return np.asarray(result)
+
+    @property
+    def plug_in(self) -> Counts:
+        """The estimated variances, before any fallback."""
+        return estimated_variances(self.table, self.function)[0]
 
     @cached_property
     def _several(self) -> Grouped:

@@ -4,6 +4,7 @@ domain.py     listed values, bins, ranges, points: a value to a code and back
 attribute.py  a name, a domain, a role, what happens to missing and unlisted values; JSON
 declaring.py  what may be declared about an attribute, and what is refused
 merge.py      raw values that become declared ones while a table is read
+groups.py     values put together after the release, for tables;  mergefile.py  how that is written down
 notation.py   how a text file writes dates and numbers
 hierarchy.py  raw values and their coarser labels, level by level;  codes/  ready code lists
 unit.py       what is randomised as one thing; the numbering of a bundle's combinations
@@ -17,7 +18,9 @@ from .codes import code_list, code_lists
 from .confirming import Confirmed, SchemaFile
 from .declaring import Domain
 from .domain import INT64, Bins, Edge, Listed, Points, Range, Value, value_to_text
+from .groups import Groups, Merge, MissingAnswers, check_merge, check_missing, groups_of
 from .hierarchy import Hierarchy, read_hierarchy
+from .mergefile import read_merge
 from .notation import PLAIN_NOTATION, Notation
 from .schema import Bundle, Schema
 from .toml import parse, read_schema, schema_of
@@ -34,8 +37,11 @@ __all__ = [
     "Confirmed",
     "Domain",
     "Edge",
+    "Groups",
     "Hierarchy",
     "Listed",
+    "Merge",
+    "MissingAnswers",
     "Notation",
     "Points",
     "Range",
@@ -43,11 +49,15 @@ __all__ = [
     "SchemaFile",
     "Unit",
     "Value",
+    "check_merge",
+    "check_missing",
     "code_dtype",
     "code_list",
     "code_lists",
+    "groups_of",
     "parse",
     "read_hierarchy",
+    "read_merge",
     "read_schema",
     "schema_of",
     "value_to_text",

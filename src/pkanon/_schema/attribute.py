@@ -526,6 +526,21 @@ def undecided(attribute: Attribute) -> Attribute:
     return _changed(attribute, "role", "undecided")
 
 
+def regrouped(attribute: Attribute, *, missing: str, **changes: object) -> Attribute:
+    """The attribute as a table shows it that merged its values or left out the missing one; it may have one value only.
+
+    It is for labels: no schema holds it. With another ``domain``, ``other`` is gone unless it is among the changes.
+    """
+    shown = copy.copy(attribute)
+    for key in ("size", "merged_codes"):  # computed from what changes
+        vars(shown).pop(key, None)
+    if "domain" in changes:
+        changes = {"other": None, "merged": (), "hierarchy": None, "level": None} | changes
+    for key, value in {"missing": missing, **changes}.items():
+        object.__setattr__(shown, key, value)
+    return shown
+
+
 def _changed(attribute: Attribute, key: str, value: object) -> Attribute:
     other = copy.copy(attribute)
     object.__setattr__(other, key, value)

@@ -1,0 +1,95 @@
+"""Merges as people write them down: in a TOML or JSON file, or in a few words on the command line.
+
+A file has one entry per attribute:
+
+    age = [0, 15, 65]
+
+    [education]
+    school = ["9th", "10th"]
+    degree = ["BA", "MA"]
+    less = "*"
+
+In words the same is ``age:0,15,65`` and ``education:school=9th|10th,degree=BA|MA,less=*``. Names and values that hold one of
+``: , = |`` need a file.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from .._errors import InputError
+from .groups import REST, Merge
+
+SUFFIXES = (".toml", ".json")
+_WORDS = "write education:school=9th|10th,degree=BA|MA or age:0,15,65, or name a .toml or .json file"
+
+
+def read_merge(source: str | Path) -> Merge:
+    """Which values to merge, from a file or from words; the result is what ``merge`` of :meth:`Release.crosstab` takes.
+
+    Parameters
+    ----------
+    source
+        A TOML or JSON file with one entry per attribute: groups with lists of their values, or a list of edges. Or words such
+        as "education:school=9th|10th,degree=BA|MA" and "age:0,15,65".
+
+    Examples
+    --------
+    >>> import pkanon as pk
+    >>> pk.read_merge("education:school=9th|10th,more=*")
+    {'education': {'school': ['9th', '10th'], 'more': '*'}}
+    >>> pk.read_merge("age:0,15,65")
+    {'age': ['0', '15', '65']}
+    """
+    path = Path(source)
+    if path.suffix.lower() in SUFFIXES:
+        return _checked(_file(path), str(source))
+    return _words(str(source))
+
+
+def _file(path: Path) -> Any:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror or 'the disk failed'}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8 text.") from None
+    try:
+        return json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+    except (json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
+        kind = path.suffix.removeprefix(".").upper()
+        raise InputError(f"{path} is not valid {kind}: {str(error).split(chr(10))[0]}.") from None
+    except RecursionError:
+        raise InputError(f"{path} is nested too deeply.") from None
+
+
+def _checked(found: Any, source: str) -> Merge:
+    if not isinstance(found, dict):
+        raise InputError(f'{source}: write one entry per attribute, such as education = {{ school = ["9th", "10th"] }}.')
+    for name, rule in found.items():
+        if not isinstance(rule, (dict, list)):
+            raise InputError(f"{source}: '{name}' takes groups with lists of their values, or a list of edges.")
+    return found
+
+
+def _words(text: str) -> Merge:
+    name, colon, rule = text.partition(":")
+    parts = [part.strip() for part in rule.split(",")]
+    if not colon or not name.strip() or not all(parts):
+        raise InputError(f"'{text}' says no merge; {_WORDS}.")
+    named = ["=" in part for part in parts]
+    if not any(named):
+        return {name.strip(): parts}
+    groups: dict[str, Any] = {}
+    for part, is_named in zip(parts, named):
+        label, _, members = part.partition("=")
+        values = [value.strip() for value in members.split("|")]
+        if not is_named or not label.strip() or not all(values) or "=" in members:
+            raise InputError(f"'{part}' in a merge of '{name.strip()}' names no group with its values; {_WORDS}.")
+        if label.strip() in groups:
+            raise InputError(f"The group '{label.strip()}' of '{name.strip()}' is there twice; name it once.")
+        groups[label.strip()] = REST if values == [REST] else values
+    return {name.strip(): groups}
