@@ -66,7 +66,7 @@ def results(plan: Plan, snapshot: bytes) -> dict[str, Any]:
         if Channel(plan.blocks, [attribute.name]).extra:
             continue  # a matrix on a bundle: its attributes cannot be estimated one by one from their counts
         codes = {attribute.name: np.repeat(np.arange(attribute.size), count)}
-        table = Estimate.of(plan.schema, plan.blocks, codes, [attribute.name]).to_polars()
+        table = Estimate.of(plan.schema, plan.blocks, codes, [attribute.name]).to_polars(missing_label=None)
         values = [
             {
                 "value": None if value is None else str(value),

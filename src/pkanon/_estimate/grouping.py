@@ -54,6 +54,12 @@ class Axis:
         """Whether no value is left out."""
         return bool((self.places >= 0).all())
 
+    @property
+    def answered(self) -> NDArray[np.bool_]:
+        """Which values are an answer: shown, and not as the missing one."""
+        absent = -1 if self.attribute.missing_code is None else self.attribute.missing_code
+        return np.asarray((self.places >= 0) & (self.places != absent))
+
     @cached_property
     def apart(self) -> bool:
         """Whether every value that is shown is shown by itself."""
@@ -111,12 +117,14 @@ class Grouping:
         numbers = np.ravel_multi_index([each.ravel() for each in grid], sizes) if apart else np.zeros(1, np.intp)
         choices: list[list[Counts]] = []
         for place, name in enumerate(self.table.names[len(apart) :], len(apart)):
-            rows = self.axes[name].indicators if name in self.shown else (self.axes[name].places >= 0)[None].astype(float)
+            rows = (
+                self.axes[name].indicators if name in self.shown else (self.axes[name].places >= 0)[None].astype(float)
+            )
             shape = [-1 if axis == place else 1 for axis in range(len(self.table.names))]
             choices.append([row.reshape(shape) for row in rows])
         one = np.ones([1] * len(self.table.names))
         return [
-            Grouped(self.table.channel, apart, np.asarray(numbers), (math.prod(choice, start=one),))  # type: ignore[arg-type]
+            Grouped(self.table.channel, apart, np.asarray(numbers), (math.prod(choice, start=one),))
             for choice in itertools.product(*choices)
         ]
 
@@ -146,7 +154,7 @@ class Grouping:
     @cached_property
     def predicted(self) -> NDArray[np.bool_]:
         """Where the error of a cell had to be predicted."""
-        return np.asarray(self._of_cells(lambda reduced: reduced.predicted)).astype(bool) & self.possible
+        return (self._of_cells(lambda reduced: reduced.predicted.astype(float)) > 0) & self.possible
 
     @cached_property
     def plug_in(self) -> Counts:

@@ -116,7 +116,9 @@ def _grouped_covariance(table: Reconstruction, grouping: Grouping, given: Sequen
         group = np.zeros(result.shape)
         group[place] = 1.0
         weights = grouping.spread(group)
-        carried = counted.channel.inverse_transpose(weights if whole.weighing is None else whole.weighing.weights(weights))
+        carried = counted.channel.inverse_transpose(
+            weights if whole.weighing is None else whole.weighing.weights(weights)
+        )
         products = counted.channel.inverse(counted.squares * carried)
         if whole.weighing is not None:
             products = whole.weighing.summed(products)

@@ -33,6 +33,7 @@ from .write import (
     export,
     export_suffix,
     wide_types,
+    with_missing_label,
     write_csv,
     write_parquet,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "guarded",
     "roundings",
     "wide_types",
+    "with_missing_label",
     "write_csv",
     "write_parquet",
 ]

@@ -94,9 +94,14 @@ def _write(
     progress("writing", 1.0)
 
 
-def export_release(path: Path, plan: Plan, certificate: Certificate, frame: pl.DataFrame) -> dict[str, str]:
-    """Write the rows alone to one file; the columns that have another name there, by their own name."""
-    inside = {PLAN_KEY: _text(plan.to_json()), CERTIFICATE_KEY: _text(certificate.to_json())}
+def export_release(
+    path: Path, plan: Plan, certificate: Certificate, frame: pl.DataFrame, *, as_release: bool = True
+) -> dict[str, str]:
+    """Write the rows alone to one file; the columns that have another name there, by their own name.
+
+    ``as_release``: a Parquet file holds the plan and opens as a release; rows with a word for missing answers are none.
+    """
+    inside = {} if not as_release else {PLAN_KEY: _text(plan.to_json()), CERTIFICATE_KEY: _text(certificate.to_json())}
     about = [*certificate.statement, *certificate.void, "Counts of this table are biased; correct them with plan.json."]
     return export(frame, path, plan.schema, inside, about)
 

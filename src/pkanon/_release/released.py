@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from .._errors import DataError, InputError, did_you_mean
 from .._estimate import as_names, is_numeric, normal_quantile, weight_numbers
-from .._frames import Kind, as_kind, column_as_weights, decode, encode_released, export_suffix
+from .._frames import Kind, as_kind, column_as_weights, decode, encode_released, export_suffix, with_missing_label
 from .._plan import Plan, notebook, one_row_each
 from .._progress import Progress, quiet
 from .._results import Answer, Correlations, Description, Estimate, Regression, correlate, describe, regress, respond
-from .._schema import Codes
+from .._schema import Codes, Groups, Merge, check_merge, check_missing, groups_of
 from .certificate import Certificate, data_digest
 from .folder import export_release, read_folder, write_release
 from .signature import read_private_key
@@ -113,7 +113,9 @@ class Release:
             progress=progress or quiet,
         )
 
-    def export(self, path: str | Path, *, progress: Progress | None = None) -> dict[str, str]:
+    def export(
+        self, path: str | Path, *, missing_label: str | None = None, progress: Progress | None = None
+    ) -> dict[str, str]:
         """Write the rows alone to one file that does not exist yet, for another program.
 
         The folder that ``save`` writes stays the release: it has the plan and the certificate, and it is what
@@ -125,15 +127,20 @@ class Release:
         path
             The file; its ending names the format: .csv, .parquet, .feather, .arrow, .ipc, .sav or .zsav (SPSS), .dta (Stata),
             .xlsx (Excel, up to 1,048,575 rows).
+        missing_label
+            A text that stands for missing answers, such as "(missing)", in columns that then hold texts; by default they are
+            null, an empty field or the missing value of that program. With a text a Parquet file is no release: it does not
+            hold the plan.
         progress
             Called with the name of a step and the share of it that is done.
         """
         tell = progress or quiet
         export_suffix(Path(path))
         tell("writing", 0.0)
-        renamed = export_release(
-            Path(path), self.plan, self.certificate, decode(self.plan.schema, self.codes, self.passed)
-        )
+        frame = decode(self.plan.schema, self.codes, self.passed)
+        able = [attribute.name for attribute in self.plan.schema.randomised if attribute.missing_code is not None]
+        labelled = with_missing_label(frame, able, missing_label)
+        renamed = export_release(Path(path), self.plan, self.certificate, labelled, as_release=missing_label is None)
         tell("writing", 1.0)
         return renamed
 
@@ -143,6 +150,8 @@ class Release:
         method: str = "inverse",
         about: str = "table",
         weights: str | None = None,
+        merge: Merge | None = None,
+        missing: str = "category",
         level: float = 0.95,
         progress: Progress | None = None,
     ) -> Estimate:
@@ -158,6 +167,15 @@ class Release:
             Errors about the people in the ``table``, or about the ``population`` they were sampled from.
         weights
             The column of survey weights: a randomised attribute whose values stand for numbers, or a passed column.
+        merge
+            Values that are counted together, by attribute: groups with their values, ``{"education": {"school": ["9th",
+            "10th"]}}``, or edges for numbers and dates, ``{"age": [0, 15, 65]}``. Values that are not named stay as they are;
+            ``"*"`` instead of a list takes them all. The values of a group called "(missing)" become missing answers. Merging
+            changes what is shown; means and quantiles keep the numbers of the values. :func:`read_merge` reads a file.
+            Attributes that are not in the table are passed over.
+        missing
+            Missing answers are a ``category``; or ``exclude``: the table is that of the people who answered all its
+            attributes, and shares are of them.
         level
             The confidence level of the intervals; the estimate holds it.
         progress
@@ -172,9 +190,19 @@ class Release:
             method=method,
             about=about,
             weights=None if weights is None else self._weights(weights),
+            groups=self._groups(merge, missing, attributes),
             progress=progress or quiet,
         )
-        return replace(estimate, level=level)
+        return replace(estimate, level=level, missing=check_missing(missing))
+
+    def _groups(self, merge: Merge | None, missing: str, names: Sequence[str] | None = None) -> dict[str, Groups]:
+        """Those of the attributes ``names`` (all by default) whose values are merged or left out, with their groups."""
+        randomised = self.plan.schema.randomised
+        rules, chosen = check_merge(merge, [a.name for a in randomised]), check_missing(missing)
+        found = {
+            a.name: groups_of(a, rules.get(a.name), chosen) for a in randomised if names is None or a.name in names
+        }
+        return {name: groups for name, groups in found.items() if groups is not None}
 
     def query(
         self,
@@ -183,6 +211,8 @@ class Release:
         method: str = "inverse",
         about: str = "table",
         weights: str | None = None,
+        merge: Merge | None = None,
+        missing: str = "category",
         level: float = 0.95,
         progress: Progress | None = None,
     ) -> Answer:
@@ -194,9 +224,17 @@ class Release:
             The query, such as "SELECT sex, COUNT(*) FROM release GROUP BY sex". What cannot be estimated is refused.
         method, about, weights, level, progress
             As in :meth:`crosstab`; with ``weights``, COUNT(*) is the total of the weights.
+        merge
+            As in :meth:`crosstab`: GROUP BY gives the groups, and a condition may name a group or a value.
+        missing
+            Missing answers are a ``category``, a group of their own with GROUP BY; or ``exclude``: only people who answered
+            every attribute of the query are counted.
         """
         crosstab = partial(self.crosstab, method=method, about=about, weights=weights, level=level, progress=progress)
-        return respond(sql, self.plan.schema, crosstab, weights=weights, level=level, remarks=self.remarks)
+        groups = self._groups(merge, missing)
+        return respond(
+            sql, self.plan.schema, crosstab, weights=weights, groups=groups, level=level, remarks=self.remarks
+        )
 
     def describe(
         self,
@@ -205,6 +243,8 @@ class Release:
         method: str = "inverse",
         about: str = "table",
         weights: str | None = None,
+        merge: Merge | None = None,
+        missing: str = "category",
         level: float = 0.95,
         progress: Progress | None = None,
     ) -> Description:
@@ -218,21 +258,40 @@ class Release:
             Describe each group of these attributes apart.
         method, about, weights, level, progress
             As in :meth:`crosstab`.
+        merge
+            As in :meth:`crosstab`, for the attributes of ``by``.
+        missing
+            Missing answers to ``by`` are a ``category``, or ``exclude``: only people who answered are described. Who has no
+            number has no part in its mean and quantiles either way.
         """
         by = as_names(by)
         numeric = [a.name for a in self.plan.schema.randomised if is_numeric(a) and a.name not in by]
         if not attributes and not numeric:
             raise InputError("No attribute of this release is numeric; crosstab counts the others.")
-        table_of = partial(self.crosstab, method=method, about=about, weights=weights, level=level)
+        table_of = partial(
+            self.crosstab, method=method, about=about, weights=weights, merge=merge, missing=missing, level=level
+        )
         return describe(table_of, attributes or numeric, by, level, progress or quiet)
 
-    def correlations(self, *attributes: str, level: float = 0.95, progress: Progress | None = None) -> Correlations:
+    def correlations(
+        self,
+        *attributes: str,
+        merge: Merge | None = None,
+        missing: str = "category",
+        level: float = 0.95,
+        progress: Progress | None = None,
+    ) -> Correlations:
         """How all pairs of attributes are related in the population.
 
         Parameters
         ----------
         *attributes
             Their names; all randomised attributes by default.
+        merge
+            As in :meth:`crosstab`; an attribute whose values are merged has Cramer's V.
+        missing
+            Missing answers are a ``category`` in Cramer's V; or ``exclude``: each pair is about the people who answered both.
+            Correlations are about them in any case.
         level
             The confidence level of the intervals.
         progress
@@ -246,7 +305,7 @@ class Release:
                 raise InputError(
                     f"The release has no randomised attribute '{name}'. {did_you_mean(name, list(randomised))}"
                 )
-        table_of = partial(self.crosstab, about="population", level=level)
+        table_of = partial(self.crosstab, about="population", merge=merge, missing=missing, level=level)
         return correlate(table_of, {name: randomised[name] for name in names}, level, progress or quiet)
 
     def regress(

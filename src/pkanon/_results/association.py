@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -29,6 +30,12 @@ class Association(_estimate.Association, Tabular):
         Mutual information, in nats.
     level
         The confidence level of the intervals of the last two.
+    missing
+        Whether missing answers are a ``category``, or people without an answer are left out (``exclude``).
+    merged
+        The groups of values that were asked for, by attribute.
+    remark
+        The last two in a few words; empty if there is nothing to say.
 
     Examples
     --------
@@ -43,6 +50,9 @@ class Association(_estimate.Association, Tabular):
     """
 
     level: float = 0.95
+    missing: str = "category"
+    merged: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
+    remark: str = ""
 
     def to_polars(self) -> pl.DataFrame:
         """The columns of :meth:`Correlations.to_polars`, one row per number; those of the test have no error."""
@@ -58,7 +68,8 @@ class Association(_estimate.Association, Tabular):
     def to_json(self) -> dict[str, Any]:
         """All numbers and how they were made."""
         parts = ("value", "std_error", "low", "high")
-        return {"attributes": list(self.attributes), "about": "population", "level": self.level} | {
+        made = {"about": "population", "level": self.level, "missing": self.missing, "merged": dict(self.merged)}
+        return {"attributes": list(self.attributes), **made} | {
             name: dict(zip(parts, number)) if isinstance(number, tuple) else number
             for name, number in self._numbers().items()
         }
@@ -88,9 +99,11 @@ class Association(_estimate.Association, Tabular):
 
     def _captions(self) -> list[str]:
         first, second = self.attributes
-        return [f"{first} and {second}, about the population; mutual information in nats."]
+        remark = f"; {self.remark}" if self.remark else ""
+        return [f"{first} and {second}, about the population; mutual information in nats{remark}."]
 
     def __repr__(self) -> str:
         return f"<Association of {' and '.join(self.attributes)}>"
 
-    __str__ = _estimate.Association.__str__
+    def __str__(self) -> str:
+        return super().__str__() + (f"\n  {self.remark}" if self.remark else "")

@@ -33,8 +33,8 @@ from .._estimate import (
 )
 from .._estimate import statistics as _analysis
 from .._files import write_new
-from .._frames import as_kind, decode_attributes
-from .._schema import MISSING_LABEL
+from .._frames import as_kind, decode_attributes, with_missing_label
+from .._schema import MISSING_LABEL, MissingAnswers
 from .association import Association
 from .chart_data import Grid, label_texts
 from .columns import Columns, free_names, interval_title, percent
@@ -75,10 +75,14 @@ class Estimate(Reconstruction, Tabular):
         the released rows.
     weighing
         The larger table with the weight as its last axis, if a randomised attribute is the weight.
+    grouping
+        The table with every value apart, if values are merged or missing answers left out.
     convergence
         How the search for the table ended; None if there was none.
     level
         The confidence level of its intervals; methods also take another one.
+    missing
+        What was asked for: missing answers as a ``category``, or ``exclude``, the table of the people who answered.
 
     Examples
     --------
@@ -95,6 +99,7 @@ class Estimate(Reconstruction, Tabular):
     """
 
     level: float = 0.95
+    missing: MissingAnswers = "category"
 
     @cached_property
     def labels(self) -> tuple[list[Any], ...]:
@@ -124,20 +129,52 @@ class Estimate(Reconstruction, Tabular):
         return super().shares(given, self._level(level))
 
     def _marginal(self, names: tuple[str, ...]) -> Self:
-        return replace(super()._marginal(names), level=self.level)
+        return replace(super()._marginal(names), level=self.level, missing=self.missing)
 
     def proportions(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Counts as shares of all people."""
+        """Counts as shares of all people in the table."""
         return self.shares().shares
 
-    def conditional(self, *given: str, level: float | None = None) -> pl.DataFrame:
+    @property
+    def merged(self) -> dict[str, dict[str, list[str]]]:
+        """The groups that were asked for, by attribute: the label of each and the values in it."""
+        if self.grouping is None:
+            return {}
+        axes = {name: self.grouping.axes[name] for name in self.names}
+        return {n: {label: list(values) for label, values in axis.merged} for n, axis in axes.items() if axis.merged}
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """The attributes whose missing answers are left out."""
+        if self.grouping is None:
+            return ()
+        order = [name for name in self.names if name in self.grouping.axes]
+        order += [name for name in self.grouping.axes if name not in order]
+        return tuple(name for name in order if not self.grouping.axes[name].complete)
+
+    @property
+    def groups_remark(self) -> str:
+        """Which values were merged and what was done with missing answers, in a few words; empty if there is nothing to say."""
+        parts = []
+        if self.merged:
+            parts.append("merged: " + ", ".join(f"{n} ({', '.join(groups)})" for n, groups in self.merged.items()))
+        if self.excluded:
+            parts.append(f"missing answers left out: {', '.join(self.excluded)}")
+        if any(attribute.missing_code is not None for attribute in self.attributes):
+            parts.append("missing answers are a category")
+        return "; ".join(parts)
+
+    def conditional(
+        self, *given: str, level: float | None = None, missing_label: str | None = MISSING_LABEL
+    ) -> pl.DataFrame:
         """P(the other attributes | ``given``): shares within each group, with standard errors and limits.
 
-        One row per cell, as in :meth:`to_polars`; limits at ``level`` or the estimate's own.
+        One row per cell, as in :meth:`to_polars`; limits at ``level`` or the estimate's own. ``missing_label`` is that of
+        :meth:`to_polars`.
         """
         if not given or set(given) >= set(self.names):
             raise InputError("A conditional table is given some of its attributes, and not all of them.")
-        return self.to_polars(level=level, given=given)
+        return self.to_polars(level=level, given=given, missing_label=missing_label)
 
     def count(self, where: Where | None = None, /, **more: Any) -> Quantity:
         """How many people meet a condition: ``count(sex="F", age=["0-4", "5-9"])``.
@@ -280,7 +317,13 @@ class Estimate(Reconstruction, Tabular):
 
     def association(self) -> Association:
         """Test of independence, Cramer's V and mutual information of the table's two attributes."""
-        return Association(**vars(_analysis.associate(self)), level=self.level)
+        return Association(
+            **vars(_analysis.associate(self)),
+            level=self.level,
+            missing=self.missing,
+            merged=self.merged,
+            remark=self.groups_remark,
+        )
 
     def columns(self, level: float | None = None) -> Columns:
         """The names that counts and their errors have in data frames.
@@ -296,7 +339,13 @@ class Estimate(Reconstruction, Tabular):
         """
         return Columns.named("proportion", self._level(level))
 
-    def to_polars(self, *, level: float | None = None, given: Sequence[str] = ()) -> pl.DataFrame:
+    def to_polars(
+        self,
+        *,
+        level: float | None = None,
+        given: Sequence[str] = (),
+        missing_label: str | None = MISSING_LABEL,
+    ) -> pl.DataFrame:
         """One row per cell: labels, count, share, their errors and limits, the released count and a flag.
 
         Parameters
@@ -305,14 +354,18 @@ class Estimate(Reconstruction, Tabular):
             The confidence level of the limits; the estimate's own by default.
         given
             The column ``proportion`` is the share of all people, or of those with the same values of these attributes.
+        missing_label
+            What stands for missing answers. Other programs drop null when they group rows, so it is a text by default, and the
+            column holds texts. None writes null and keeps the type of the column.
         """
         shares = self.shares(given, level)
         columns = {
             **self._results(level),
             **dict(zip(self.share_columns(level), (shares.shares, shares.standard_errors, shares.low, shares.high))),
-            "released": self.channel.collapse(self.released),
+            "released": self.released_counts,
         }
         labels = decode_attributes(self.attributes, self._codes)
+        labels = with_missing_label(labels, labels.columns, missing_label)
         labels = labels.rename(free_names(labels.columns, (*columns, "flag")))
         numbers = pl.DataFrame({name: np.ravel(values) for name, values in columns.items()})
         flags = pl.DataFrame({"flag": self._flags(level, shares)})
@@ -333,18 +386,30 @@ class Estimate(Reconstruction, Tabular):
         near = self.near_zero(level)
         # every combination of remarks has a number, so that each text is made once
         number = near + 2 * self.fallback + 4 * ~np.broadcast_to(shares.bounded, near.shape)
-        number = np.where(self.channel.possible, number, 8).ravel()
+        number = np.where(self.possible, number, 8).ravel()
         words = ("near zero", "predicted error", "small group")
         texts = [", ".join(word for bit, word in enumerate(words) if i >> bit & 1) or None for i in range(8)]
         return pl.Series([*texts, "impossible"], dtype=pl.String).gather(number)
 
-    def to_pandas(self, *, level: float | None = None, given: Sequence[str] = ()) -> pandas.DataFrame:
-        """As :meth:`to_polars` with the same ``level`` and ``given``, in pandas."""
-        return as_kind(self.to_polars(level=level, given=given), "pandas")
+    def to_pandas(
+        self,
+        *,
+        level: float | None = None,
+        given: Sequence[str] = (),
+        missing_label: str | None = MISSING_LABEL,
+    ) -> pandas.DataFrame:
+        """As :meth:`to_polars` with the same ``level``, ``given`` and ``missing_label``, in pandas."""
+        return as_kind(self.to_polars(level=level, given=given, missing_label=missing_label), "pandas")
 
-    def to_arrow(self, *, level: float | None = None, given: Sequence[str] = ()) -> pyarrow.Table:
-        """As :meth:`to_polars` with the same ``level`` and ``given``, in pyarrow."""
-        return as_kind(self.to_polars(level=level, given=given), "pyarrow")
+    def to_arrow(
+        self,
+        *,
+        level: float | None = None,
+        given: Sequence[str] = (),
+        missing_label: str | None = MISSING_LABEL,
+    ) -> pyarrow.Table:
+        """As :meth:`to_polars` with the same ``level``, ``given`` and ``missing_label``, in pyarrow."""
+        return as_kind(self.to_polars(level=level, given=given, missing_label=missing_label), "pyarrow")
 
     def to_xarray(self, *, level: float | None = None) -> xarray.Dataset:
         """One variable per result, one dimension per attribute; limits at ``level`` or the estimate's own."""
@@ -352,22 +417,28 @@ class Estimate(Reconstruction, Tabular):
             import xarray
         except ImportError:
             raise missing_package("to_xarray needs the package xarray", "arrays") from None
-        results = self._results(level) | {"released": self.channel.collapse(self.released)}
+        results = self._results(level) | {"released": self.released_counts}
         axes = free_names(self.names, results)
         return xarray.Dataset(
             {name: (tuple(axes.values()), values) for name, values in results.items()},
             coords={axes[name]: self.axis_labels(name) for name in self.names},
-            attrs={"method": self.method, "about": self.about, "rows": self.rows},
+            attrs={"method": self.method, "about": self.about, "rows": self.rows, "missing": self.missing},
         )
 
     def axis_labels(self, name: str) -> list[Any]:
         """The labels of the attribute ``name``, with a word for the missing value."""
         return [MISSING_LABEL if label is None else label for label in self.labels[self.names.index(name)]]
 
-    def to_json(self, *, level: float | None = None, given: Sequence[str] = ()) -> dict[str, Any]:
+    def to_json(
+        self,
+        *,
+        level: float | None = None,
+        given: Sequence[str] = (),
+        missing_label: str | None = MISSING_LABEL,
+    ) -> dict[str, Any]:
         """Everything in :meth:`to_polars` and how it was made, as JSON holds it.
 
-        ``level`` and ``given`` are those of :meth:`to_polars`.
+        ``level``, ``given`` and ``missing_label`` are those of :meth:`to_polars`.
         """
         convergence = self.convergence
         return {
@@ -377,6 +448,9 @@ class Estimate(Reconstruction, Tabular):
             "level": self._level(level),
             "given": list(as_names(given)),
             "rows": self.rows,
+            "missing": self.missing,
+            "excluded": list(self.excluded),
+            "merged": self.merged,
             "weighted": self.weighted,
             "weights": None if self.weighing is None else self.weighing.attribute.name,
             "weight_error": self.weight_error if self.weighing is not None else None,
@@ -388,16 +462,23 @@ class Estimate(Reconstruction, Tabular):
                 "converged": convergence.converged,
                 "log_likelihood": convergence.log_likelihood,
             },
-            "cells": json_rows(self.to_polars(level=level, given=given)),
+            "cells": json_rows(self.to_polars(level=level, given=given, missing_label=missing_label)),
         }
 
-    def to_bytes(self, format: str, *, level: float | None = None, given: Sequence[str] = ()) -> bytes:
+    def to_bytes(
+        self,
+        format: str,
+        *,
+        level: float | None = None,
+        given: Sequence[str] = (),
+        missing_label: str | None = MISSING_LABEL,
+    ) -> bytes:
         """The content of a file in this ``format``: csv, json or parquet.
 
-        ``level`` and ``given`` are those of :meth:`to_polars`.
+        ``level``, ``given`` and ``missing_label`` are those of :meth:`to_polars`.
         """
-        frame = partial(self.to_polars, level=level, given=given)
-        return file_content(format, frame, partial(self.to_json, level=level, given=given))
+        options: dict[str, Any] = {"level": level, "given": given, "missing_label": missing_label}
+        return file_content(format, partial(self.to_polars, **options), partial(self.to_json, **options))
 
     def save(
         self,
@@ -406,6 +487,7 @@ class Estimate(Reconstruction, Tabular):
         format: str | None = None,
         level: float | None = None,
         given: Sequence[str] = (),
+        missing_label: str | None = MISSING_LABEL,
     ) -> None:
         """Write the table to a file that does not exist yet.
 
@@ -415,10 +497,11 @@ class Estimate(Reconstruction, Tabular):
             The file.
         format
             csv, json or parquet; by the ending of the file if not set.
-        level, given
+        level, given, missing_label
             As in :meth:`to_polars`.
         """
-        write_new(path, self.to_bytes(format_of(path, format), level=level, given=given))
+        content = self.to_bytes(format_of(path, format), level=level, given=given, missing_label=missing_label)
+        write_new(path, content)
 
     def text_table(self, most: int | None = None) -> TextTable:
         """The table for people to read: each number as "value ± standard error"; its first ``most`` rows."""
@@ -440,7 +523,8 @@ class Estimate(Reconstruction, Tabular):
             )
         ]
         people = "people (weighted)" if self.weighted else "people"
-        header = [*self.names, people, interval_title(self.level), "% of all", ""]
+        share = "% of those who answered" if self.excluded else "% of all"
+        header = [*self.names, people, interval_title(self.level), share, ""]
         left = [*[True] * len(self.names), False, False, False, True]
         return TextTable(header, rows, left, self.counts.size - size)
 
@@ -468,7 +552,7 @@ class Estimate(Reconstruction, Tabular):
             low=scale * low,
             high=scale * high,
             share=shares.shares,
-            released=self.channel.collapse(self.released),
+            released=self.released_counts,
             flags=self._flags(level, shares).to_list(),
             measure=f"% of {' x '.join(given)}" if given else "people",
             level=self._level(level),
@@ -497,6 +581,14 @@ class Estimate(Reconstruction, Tabular):
         """What the numbers are, in one line; with ``given`` they are shares within groups.
 
         ``level`` is the confidence level to name; the estimate's own by default.
+        """
+        remark = self.groups_remark
+        return self.source(level, given=given) + (f"; {remark}" if remark else "")
+
+    def source(self, level: float | None = None, *, given: Sequence[str] = ()) -> str:
+        """The caption without what is said about merged values and missing answers.
+
+        ``level`` and ``given`` are those of :meth:`caption`.
         """
         numbers = f"shares within {' x '.join(as_names(given))}" if given else "counts"
         return (

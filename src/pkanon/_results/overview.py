@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,9 @@ import polars as pl
 
 from .._errors import InputError
 from .._estimate import Measure, Quantile, Quantity, cramers_v
+from .._frames import with_missing_label
 from .._progress import Progress
-from .._schema import MISSING_LABEL
+from .._schema import MISSING_LABEL, MissingAnswers
 from .chart_data import MEASURES, Pair
 from .columns import Columns, free_names, interval_title
 from .estimate import Estimate
@@ -42,6 +43,10 @@ class Description(Tabular):
         How the numbers were made, what their errors are about, and the level of their intervals.
     by
         The attributes whose groups are described apart.
+    missing
+        Whether missing answers are a ``category`` of the groups, or people without an answer are left out (``exclude``).
+    merged
+        The groups of values that were asked for, by attribute.
     caption
         The same in one line.
     frame
@@ -63,14 +68,19 @@ class Description(Tabular):
     by: tuple[str, ...]
     caption: str
     frame: pl.DataFrame = field(repr=False)
+    missing: MissingAnswers = "category"
+    merged: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
 
     def columns(self) -> Columns:
         """The names of the columns that hold numbers."""
         return Columns.of("value", self.level)
 
-    def to_polars(self) -> pl.DataFrame:
-        """Columns: the groups, attribute, statistic, value, std_error, limits and a flag where a group is small."""
-        return self.frame
+    def to_polars(self, *, missing_label: str | None = MISSING_LABEL) -> pl.DataFrame:
+        """Columns: the groups, attribute, statistic, value, std_error, limits and a flag where a group is small.
+
+        ``missing_label`` stands for the missing answers of groups; None writes null.
+        """
+        return with_missing_label(self.frame, self.by, missing_label)
 
     def to_json(self) -> dict[str, Any]:
         """The table and how it was made."""
@@ -79,16 +89,18 @@ class Description(Tabular):
             "about": self.about,
             "level": self.level,
             "by": list(self.by),
-            "statistics": json_rows(self.frame),
+            "missing": self.missing,
+            "merged": dict(self.merged),
+            "statistics": json_rows(self.to_polars()),
         }
 
     def text_table(self, most: int | None = None) -> TextTable:
         """The table for people to read: each number as "value ± standard error"; its first ``most`` rows."""
         frame = self.frame if most is None else self.frame.head(most)
         rows = []
-        for row in frame.to_dicts():
+        for row in with_missing_label(frame, self.by, MISSING_LABEL).to_dicts():
             value, error, low, high = (row[name] for name in self.columns())
-            groups = [MISSING_LABEL if row[name] is None else row[name] for name in self.by]
+            groups = [row[name] for name in self.by]
             number = [with_error(value, error), interval_text(low, high, error), row["flag"] or ""]
             rows.append([*groups, row["attribute"], row["statistic"].replace("_", " "), *number])
         header = [*self.by, "attribute", "statistic", "value", interval_title(self.level), ""]
@@ -111,6 +123,7 @@ def describe(
 ) -> Description:
     """Statistics of ``attributes`` (numeric ones), within each group of ``by``."""
     rows: list[dict[str, Any]] = []
+    excluded: dict[str, None] = {}
     names = Columns.of("value", level)
     groups_by = free_names(by, ("attribute", "statistic", *names, "flag"))
     for done, name in enumerate(attributes):
@@ -118,6 +131,7 @@ def describe(
         if name in by:
             raise InputError(f"'{name}' cannot be both described and grouped by; leave it out of one of the two.")
         table = table_of(name, *by)
+        excluded |= dict.fromkeys(table.excluded)
         groups = [[(n, label) for label in table.labels[table.names.index(n)]] for n in by]
         for group in itertools.product(*groups):
             where = dict(group)
@@ -132,9 +146,28 @@ def describe(
                     | {"flag": "small group" if small else None}
                 )
     frame = pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"flag": pl.String})
+    grouped = [attribute for attribute in table.attributes if attribute.name in by]
+    merged = {name: groups for name, groups in table.merged.items() if name in by}
+    remarks = [
+        table.source(level),
+        *([_merged(merged)] if merged else []),
+        *([f"people without an answer to what is described are left out: {', '.join(excluded)}"] if excluded else []),
+        *(["missing answers are a group"] if any(a.missing_code is not None for a in grouped) else []),
+    ]
     return Description(
-        table.method, table.about, level, tuple(groups_by.values()), table.caption(level), frame.fill_nan(None)
+        table.method,
+        table.about,
+        level,
+        tuple(groups_by.values()),
+        "; ".join(remarks),
+        frame.fill_nan(None),
+        table.missing,
+        merged,
     )
+
+
+def _merged(merged: Mapping[str, Iterable[str]]) -> str:
+    return "merged: " + ", ".join(f"{name} ({', '.join(groups)})" for name, groups in merged.items())
 
 
 def _statistics(table: Estimate, name: str, where: dict[str, Any]) -> dict[str, Quantity | Quantile]:
@@ -158,6 +191,13 @@ class Correlations(Tabular):
         The confidence level of the intervals.
     pairs
         One record per pair, in the order of ``to_polars()``.
+    missing
+        Whether missing answers are a ``category`` in Cramer's V, or people without an answer are left out of a pair
+        (``exclude``). Correlations leave them out in any case.
+    merged
+        The groups of values that were asked for, by attribute. Merged attributes have Cramer's V.
+    remark
+        The last two in a sentence or two; empty if there is nothing to say.
 
     Examples
     --------
@@ -173,6 +213,9 @@ class Correlations(Tabular):
     names: tuple[str, ...]
     level: float
     pairs: tuple[Pair, ...] = field(repr=False)
+    missing: MissingAnswers = "category"
+    merged: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
+    remark: str = ""
 
     def columns(self) -> Columns:
         """The names of the columns that hold numbers."""
@@ -195,7 +238,8 @@ class Correlations(Tabular):
 
     def to_json(self) -> dict[str, Any]:
         """The table and how it was made."""
-        return {"attributes": list(self.names), "level": self.level, "pairs": json_rows(self.frame)}
+        made = {"level": self.level, "missing": self.missing, "merged": dict(self.merged)}
+        return {"attributes": list(self.names), **made, "pairs": json_rows(self.frame)}
 
     def text_table(self, most: int | None = None) -> TextTable:
         """The table for people to read: each number as "value ± standard error"; its first ``most`` rows."""
@@ -216,7 +260,8 @@ class Correlations(Tabular):
     def _captions(self) -> list[str]:
         return [
             "Pearson's correlation of two numeric attributes, Cramer's V of all others, in the population that the "
-            "people were sampled from."
+            "people were sampled from.",
+            *([self.remark] if self.remark else []),
         ]
 
     def __repr__(self) -> str:
@@ -232,7 +277,7 @@ class Correlations(Tabular):
         """A heat map of the matrix."""
         from .charts import correlation_chart
 
-        return correlation_chart(self.pairs, self.level)
+        return correlation_chart(self.pairs, self.level, self.remark)
 
 
 def correlate(table_of: TableOf, numeric: dict[str, bool], level: float, progress: Progress) -> Correlations:
@@ -241,9 +286,17 @@ def correlate(table_of: TableOf, numeric: dict[str, bool], level: float, progres
         raise InputError("A correlation matrix needs at least two attributes.")
     names = list(itertools.combinations(numeric, 2))
     pairs = []
+    merged: dict[str, dict[str, list[str]]] = {}
+    as_category: set[str] = set()
+    left_out: set[str] = set()
     for done, (first, second) in enumerate(names):
         table = table_of(first, second)
-        both = numeric[first] and numeric[second]
+        merged |= table.merged
+        grouped = {name for name, groups in table.merged.items() if set(groups) != {MISSING_LABEL}}
+        both = all(numeric[name] and name not in grouped for name in (first, second))
+        absent = {attribute.name for attribute in table.attributes if attribute.missing_code is not None}
+        (left_out if both else as_category).update(absent)
+        left_out.update(table.excluded)
         number: Quantity | Measure
         try:
             number = table.correlation(first, second) if both else cramers_v(table)
@@ -253,4 +306,10 @@ def correlate(table_of: TableOf, numeric: dict[str, bool], level: float, progres
         measure = "correlation" if both else "cramers_v"
         pairs.append(Pair(first, second, measure, number.value, number.standard_error, low, high))
         progress("correlating", (done + 1) / len(names))
-    return Correlations(tuple(numeric), level, tuple(pairs))
+    remarks = [
+        *([f"{_merged(merged)[:1].upper()}{_merged(merged)[1:]}."] if merged else []),
+        *(["Missing answers are a category in Cramer's V."] if as_category else []),
+        *(["People without an answer are left out of a pair."] if left_out and not as_category else []),
+        *(["Correlations leave out people without an answer."] if left_out and as_category else []),
+    ]
+    return Correlations(tuple(numeric), level, tuple(pairs), table.missing, merged, " ".join(remarks))

@@ -25,7 +25,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from .._errors import InputError, SchemaError, did_you_mean
 from .attribute import MISSING_LABEL, Attribute, regrouped
-from .domain import Bins, Edge, Listed, OpenEnd, Range, check_value, value_to_text
+from .domain import Bins, Edge, Listed, OpenEnd, Range, Value, check_value, value_to_text
 
 Rule: TypeAlias = Mapping[str, Any] | Sequence[Any]
 """How the values of one attribute are merged: named groups, or edges."""
@@ -62,6 +62,11 @@ class Groups:
         """Whether no value is left out."""
         return min(self.places) >= 0
 
+    @property
+    def answered(self) -> tuple[bool, ...]:
+        """Whether each value of the original is an answer."""
+        return tuple(place >= 0 and place != self.attribute.missing_code for place in self.places)
+
 
 def check_merge(merge: Merge | None, names: Iterable[str]) -> Merge:
     """A merge whose attributes are all among ``names``; {} for None."""
@@ -72,7 +77,9 @@ def check_merge(merge: Merge | None, names: Iterable[str]) -> Merge:
     known = list(names)
     for name in merge:
         if name not in known:
-            raise InputError(f"merge: the release has no randomised attribute '{name}'. {did_you_mean(str(name), known)}")
+            raise InputError(
+                f"merge: the release has no randomised attribute '{name}'. {did_you_mean(str(name), known)}"
+            )
     return merge
 
 
@@ -137,10 +144,13 @@ def _named(attribute: Attribute, rule: Mapping[str, Any], excluded: bool) -> Gro
     place = {label: number for number, label in enumerate(order)}
     absent = -1 if excluded else len(order)
     places = tuple(place[shown_as[code]] if code in shown_as else absent for code in range(attribute.size))
+    kept: dict[str, Any] = {"domain": Listed(tuple(order)), "type": "text"}
+    if set(label_of) <= missing and rest is None and not isinstance(attribute.domain, Bins):
+        # values only became missing answers: all others are what they were
+        kept = {"domain": Listed(tuple(cast(Value, codes.labels[code]) for code in shown_as))}
     shown = regrouped(
         attribute,
-        domain=Listed(tuple(order)),
-        type="text",
+        **kept,
         missing="value" if missing and not excluded else "reject",
         ordered=attribute.ordered and _rising(places),
     )
@@ -244,7 +254,9 @@ def _cut(attribute: Attribute, edges: Sequence[Any], excluded: bool) -> Groups:
         attribute, domain=domain, other=other, missing="reject" if excluded else attribute.missing, ordered=True
     )
     texts = [MISSING_LABEL if label is None else value_to_text(label) for label in attribute.labels()]
-    merged = {label: [text for text, place in zip(texts, places) if place == i] for i, label in enumerate(domain.labels())}
+    merged = {
+        label: [text for text, place in zip(texts, places) if place == i] for i, label in enumerate(domain.labels())
+    }
     return Groups(kept, tuple(places), tuple((label, tuple(values)) for label, values in merged.items()))
 
 
@@ -252,7 +264,11 @@ def _edges(attribute: Attribute, edges: Sequence[Any], where: str) -> list[Any]:
     """Rising edges in the type of the attribute; a text is read as a number or a date."""
     cuts: list[Any] = []
     for edge in edges:
-        kind = "number" if attribute.type == "integer" and isinstance(edge, float) and not edge.is_integer() else attribute.type
+        kind = (
+            "number"
+            if attribute.type == "integer" and isinstance(edge, float) and not edge.is_integer()
+            else attribute.type
+        )
         try:
             value: Any = edge.item() if hasattr(edge, "item") else edge
             if isinstance(value, str) and kind != "date":
@@ -303,7 +319,9 @@ def _bin_names(bins: Bins, whole: Bins, places: list[int]) -> tuple[str, ...]:
 def _cut_range(low: int, high: int, cuts: list[Any], where: str) -> tuple[Bins, list[int]]:
     for cut in cuts:
         if not (isinstance(cut, int) and low <= cut <= high + 1):
-            raise InputError(f"{where}: {cut} is no edge of it. Possible edges: whole numbers from {low} to {high + 1}.")
+            raise InputError(
+                f"{where}: {cut} is no edge of it. Possible edges: whole numbers from {low} to {high + 1}."
+            )
     edges = sorted({low, *cuts, high + 1})
     return Bins(tuple(edges)), [bisect.bisect_right(edges, value) - 1 for value in range(low, high + 1)]
 

@@ -68,7 +68,9 @@ def _file(path: Path) -> Any:
 
 def _checked(found: Any, source: str) -> Merge:
     if not isinstance(found, dict):
-        raise InputError(f'{source}: write one entry per attribute, such as education = {{ school = ["9th", "10th"] }}.')
+        raise InputError(
+            f'{source}: write one entry per attribute, such as education = {{ school = ["9th", "10th"] }}.'
+        )
     for name, rule in found.items():
         if not isinstance(rule, (dict, list)):
             raise InputError(f"{source}: '{name}' takes groups with lists of their values, or a list of edges.")

@@ -200,16 +200,21 @@ class _Pair:
                 f"The table of {first} and {second} has {table.counts.size:,} cells; associations are computed up to "
                 f"{LARGEST:,}. Release with fewer values."
             )
+        if table.counts.size * table.whole.counts.size > LARGEST**2:
+            raise InputError(
+                f"The table of {first} and {second} has {table.whole.counts.size:,} cells before values are merged, too many for "
+                "an association. Release with fewer values."
+            )
         if table.weighted:
             raise InputError("An association is computed from rows of equal weight; leave out the weights.")
-        about = replace(table, about="population", method="inverse", counts=table.unbiased)
+        about = _about_the_population(table)
         n = about.total
         if n < 2:
             raise InputError("An association needs at least two rows.")
         shares = []
         for name in table.names:
             single = about.marginal(name)
-            shares.append(nearest(single.counts, n, single.channel.possible) / n)
+            shares.append(nearest(single.counts, n, single.possible) / n)
         counts = [int((share > 0).sum()) for share in shares]
         if min(counts) < 2:
             raise InputError(
@@ -217,7 +222,7 @@ class _Pair:
                 "nothing can be said about its relation to another attribute; choose another one."
             )
         independent = np.outer(shares[0], shares[1])
-        used = (independent > 0) & about.channel.possible
+        used = (independent > 0) & about.possible
         d, covariance = _deviations(about, shares[0], shares[1], independent, used)
         return cls(about, independent, min(counts) - 1, d, covariance)
 
@@ -250,14 +255,59 @@ def _deviations(
     weights[np.arange(len(i)), i, j] = 1.0
     weights[np.arange(len(i)), i, :] -= columns[j][:, None]
     weights[np.arange(len(i)), :, j] -= rows[i][:, None]
+    if table.grouping is not None and not table.grouping.complete:  # how many there are is not known
+        weights += independent[used][:, None, None]
     weights /= (n * np.sqrt(independent[used]))[:, None, None]
+    people = _independent(table, independent)
+    whole = table.channel.collapse(people)
+    if table.grouping is not None:
+        weights = table.grouping.spread(weights)
     carried = table.channel.inverse_transpose(weights).reshape(len(i), -1)
-    whole = n * independent
-    people = spread_whole(table.channel, whole)
     expected = table.channel.forward(people).ravel()
     values = weights.reshape(len(i), -1) @ whole.ravel()
-    covariance = (carried * expected) @ carried.T - np.outer(values, values) / n
+    covariance = (carried * expected) @ carried.T - np.outer(values, values) / table.whole.total
     return d, covariance
+
+
+def _about_the_population(table: Reconstruction) -> Reconstruction:
+    """The unbiased table, its errors about the population."""
+    if table.grouping is None:
+        return replace(table, about="population", method="inverse", counts=table.unbiased)
+    whole = _about_the_population(table.grouping.table)
+    return replace(
+        table,
+        about="population",
+        method="inverse",
+        counts=table.unbiased,
+        grouping=replace(table.grouping, table=whole),
+    )
+
+
+def _independent(table: Reconstruction, independent: Counts) -> Counts:
+    """The people if the attributes were independent with the shares ``independent``, extra axes included.
+
+    Where values are merged, those of a group are shared out as they are estimated over all people. Who is left out stays where
+    the nearest table has them.
+    """
+    grouping = table.grouping
+    if grouping is None:
+        return spread_whole(table.channel, table.total * independent)
+    whole = grouping.table
+    near = whole.channel.collapse(whole.nearest_whole)
+    inside = grouping.spread(table.total * independent)
+    for place, name in enumerate(whole.names):
+        axis = grouping.axes[name]
+        alone = near.sum(tuple(other for other in range(near.ndim) if other != place))
+        for group in axis.indicators:
+            members = group > 0
+            size = float(alone[members].sum())
+            alone[members] = alone[members] / size if size > 0 else 1 / members.sum()
+        inside = inside * alone.reshape([-1 if other == place else 1 for other in range(near.ndim)])
+    outside = np.where(grouping.spread(np.ones(grouping.shape)) > 0, 0.0, near)
+    left = max(whole.total - table.total, 0.0)
+    if outside.sum() > 0:
+        outside *= left / outside.sum()
+    return spread_whole(whole.channel, inside + outside)
 
 
 def _mutual_information(table: Reconstruction, independent: Counts) -> Measure:
@@ -266,20 +316,24 @@ def _mutual_information(table: Reconstruction, independent: Counts) -> Measure:
     The error is the larger of two: over repetitions from the nearest table, and over repetitions under independence.
     """
     draw = np.random.default_rng(0)  # repetitions are a calculation, not a release: the same every time
-    channel, n = table.channel, table.total
-    people = spread_whole(table.channel, independent)
+    channel, rows = table.channel, table.whole.total
 
-    def repeated(whole: Counts) -> NDArray[np.float64]:
-        expected = np.maximum(channel.forward(whole), 0.0).ravel()
-        found = []
-        for _ in range(REPEATS):
-            released = draw.multinomial(int(n), expected / expected.sum()).reshape(whole.shape).astype(float)
-            near = nearest(channel.inverse_whole(released), n, channel.possible_whole)
-            found.append(_information(channel.collapse(near)))
-        return np.array(found)
+    def found(released: Counts) -> float:
+        if table.grouping is None:
+            return _information(
+                channel.collapse(nearest(channel.inverse_whole(released), rows, channel.possible_whole))
+            )
+        counts = table.grouping.collapse(channel.inverse(released))
+        total = rows if table.grouping.complete else max(float(counts.sum()), 1.0)
+        return _information(nearest(counts, total, table.possible))
 
-    noise, around = repeated(people), repeated(table.nearest_whole)
-    seen = _information(channel.collapse(table.nearest_whole))
+    def repeated(people: Counts) -> NDArray[np.float64]:
+        expected = np.maximum(channel.forward(people), 0.0).ravel()
+        draws = (draw.multinomial(int(rows), expected / expected.sum()) for _ in range(REPEATS))
+        return np.array([found(released.reshape(people.shape).astype(float)) for released in draws])
+
+    noise, around = repeated(_independent(table, independent)), repeated(table.whole.nearest_whole)
+    seen = found(table.whole.released)
     return Measure(max(seen - float(noise.mean()), 0.0), max(float(noise.std()), float(around.std())))
 
 

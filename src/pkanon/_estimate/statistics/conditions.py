@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._errors import DataError, InputError, did_you_mean
 from ..._schema import MISSING_LABEL, Attribute
+
+if TYPE_CHECKING:
+    from ..reconstruction import Reconstruction
 
 Where: TypeAlias = Mapping[str, Any]
 """Attribute to the value, or the list of values, that counts. None is the missing value."""
@@ -49,6 +52,17 @@ def code_of(attribute: Attribute, label: Any) -> int:
     raise InputError(
         f"'{label}' is not a value of '{attribute.name}'.{hidden} {did_you_mean(str(label), known_labels)}"
     )
+
+
+def people_where(table: Reconstruction, where: Where) -> tuple[Reconstruction, NDArray[np.bool_]]:
+    """The table with every value apart, and True for its cells where the condition holds.
+
+    The condition is about the values that are shown. Who is left out meets none.
+    """
+    chosen = cells_where(table.attributes, where)
+    if table.grouping is None:
+        return table, chosen
+    return table.whole, table.grouping.spread(chosen.astype(float)) != 0
 
 
 def cells_where(attributes: Sequence[Attribute], where: Where) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..._errors import InputError, did_you_mean
 from ..quantity import Quantity
 from ..reconstruction import Reconstruction
-from .conditions import Where, cells_where
+from .conditions import Where, people_where
 from .numbers import representative
 
 Values = Mapping[Any, float | None]
@@ -20,44 +20,60 @@ Values = Mapping[Any, float | None]
 def total(table: Reconstruction, name: str, where: Where, values: Values | None = None) -> Quantity:
     """The sum of an attribute over the people who meet the condition; people without a number add nothing."""
     numbers = along(table, name, values)
-    return table.linear(np.where(cells_where(table.attributes, where), np.nan_to_num(numbers), 0.0))
+    whole, chosen = people_where(table, where)
+    return whole.linear(np.where(chosen, np.nan_to_num(numbers), 0.0))
 
 
 def mean(table: Reconstruction, name: str, where: Where, values: Values | None = None) -> Quantity:
     """The mean of an attribute over the people who meet the condition and have a number."""
-    return _mean(table, along(table, name, values), cells_where(table.attributes, where))
+    numbers = along(table, name, values)
+    return _mean(*people_where(table, where), numbers)
 
 
 def deviation(table: Reconstruction, name: str, where: Where, values: Values | None = None) -> Quantity:
     """The standard deviation of an attribute over the people who meet the condition and have a number."""
-    numbers, chosen = along(table, name, values), cells_where(table.attributes, where)
-    centre = _mean(table, numbers, chosen).value  # a shift changes nothing but the rounding
-    shifted = _mean(table, numbers - centre, chosen)
-    return (_mean(table, (numbers - centre) ** 2, chosen) - shifted * shifted).sqrt().on("log")
+    numbers = along(table, name, values)
+    people = people_where(table, where)
+    centre = _mean(*people, numbers).value  # a shift changes nothing but the rounding
+    shifted = _mean(*people, numbers - centre)
+    return (_mean(*people, (numbers - centre) ** 2) - shifted * shifted).sqrt().on("log")
 
 
 def correlation(table: Reconstruction, first: str, second: str, values: Mapping[str, Values] | None = None) -> Quantity:
     """Pearson's correlation of two attributes, over the people who have a number in both; intervals on atanh."""
     given = values or {}
     a, b = along(table, first, given.get(first)), along(table, second, given.get(second))
-    both = np.broadcast_to(~np.isnan(a) & ~np.isnan(b), table.counts.shape)
-    a, b = (x - _mean(table, x, both).value for x in (a, b))
-    mean_a, mean_b = _mean(table, a, both), _mean(table, b, both)
-    variance_a = _mean(table, a * a, both) - mean_a * mean_a
-    variance_b = _mean(table, b * b, both) - mean_b * mean_b
-    found = (_mean(table, a * b, both) - mean_a * mean_b) / (variance_a * variance_b).sqrt()
+    whole, everybody = people_where(table, {})
+    both = np.broadcast_to(everybody & ~np.isnan(a) & ~np.isnan(b), whole.counts.shape)
+    a, b = (x - _mean(whole, both, x).value for x in (a, b))
+    mean_a, mean_b = _mean(whole, both, a), _mean(whole, both, b)
+    variance_a = _mean(whole, both, a * a) - mean_a * mean_a
+    variance_b = _mean(whole, both, b * b) - mean_b * mean_b
+    found = (_mean(whole, both, a * b) - mean_a * mean_b) / (variance_a * variance_b).sqrt()
     return found.within(-1.0, 1.0).on("atanh")
 
 
 def along(table: Reconstruction, name: str, values: Values | None) -> NDArray[np.float64]:
-    """The numbers of an attribute, along its axis of the table."""
+    """The numbers of an attribute, along its axis of the table with every value apart.
+
+    Merged values keep the numbers that they have apart; those that were merged into missing answers have none. ``values`` are
+    numbers of the values that are shown.
+    """
     if name not in table.names:
         raise InputError(f"The table has no attribute '{name}'. {did_you_mean(name, table.names)}")
-    axis = table.names.index(name)
-    shape = [-1 if i == axis else 1 for i in range(len(table.names))]
-    return representative(table.attributes[axis], values).reshape(shape)
+    whole = table.whole
+    axis = whole.names.index(name)
+    shape = [-1 if i == axis else 1 for i in range(len(whole.names))]
+    if table.grouping is None:
+        return representative(whole.attributes[axis], values).reshape(shape)
+    shown = table.grouping.axes[name]
+    if values is None:
+        numbers = representative(whole.attributes[axis])
+    else:
+        numbers = representative(shown.attribute, values)[np.maximum(shown.places, 0)]
+    return np.where(shown.answered, numbers, np.nan).reshape(shape)
 
 
-def _mean(table: Reconstruction, numbers: NDArray[np.float64], chosen: NDArray[np.bool_]) -> Quantity:
+def _mean(table: Reconstruction, chosen: NDArray[np.bool_], numbers: NDArray[np.float64]) -> Quantity:
     counted = np.broadcast_to(chosen & ~np.isnan(numbers), table.counts.shape)
     return table.linear(np.where(counted, np.nan_to_num(numbers), 0.0)) / table.linear(counted.astype(float))

@@ -23,7 +23,7 @@ from ..interval import normal_quantile
 from ..quantity import Quantity
 from ..reconstruction import Reconstruction
 from ..testing import FARTHEST, Test, inverted, short, two_sided
-from .conditions import Where, cells_where
+from .conditions import Where, people_where
 from .moments import Values, along
 from .numbers import bin_limits
 
@@ -153,10 +153,11 @@ def quantile(table: Reconstruction, name: str, q: float, where: Where, values: V
     if not (isinstance(q, (int, float)) and 0 < q < 1):
         raise InputError(f"A quantile lies between 0 and 1, such as 0.5 for the median; it cannot be {q}.")
     numbers = along(table, name, values)
+    table, chosen_people = people_where(table, where)
     axis = table.names.index(name)
     flat = numbers.ravel()
     order = np.argsort(flat, kind="stable")[: int((~np.isnan(flat)).sum())]
-    group = cells_where(table.attributes, where) & ~np.isnan(numbers)
+    group = chosen_people & ~np.isnan(numbers)
     if float((table.counts * group).sum()) <= 0:
         return Quantile(math.nan, lambda level: (math.nan, math.nan))
     domain = table.attributes[axis].domain

@@ -21,8 +21,8 @@ _EXTENT = 620
 """Pixels of a side, about, when they are not."""
 
 
-def correlation_chart(pairs: Sequence[Pair], level: float) -> Chart:
-    """A heat map of pairs of attributes, each pair listed once; attributes keep their order."""
+def correlation_chart(pairs: Sequence[Pair], level: float, remark: str = "") -> Chart:
+    """A heat map of pairs of attributes, each pair listed once; attributes keep their order. ``remark`` stands under the title."""
     names = list(dict.fromkeys([*(pair.first for pair in pairs), *(pair.second for pair in pairs)]))
     rows = [row for pair in pairs for row in _rows(pair)]
     printed = len(names) <= PRINTED
@@ -64,6 +64,7 @@ def correlation_chart(pairs: Sequence[Pair], level: float) -> Chart:
             layers.append(texts)
     unsigned = any(row["measure"] == MEASURES["cramers_v"] for row in rows)
     notes = ["V: Cramer's V, which has no sign."] if unsigned and printed else []
+    notes += [remark] if remark else []
     caption = "Pearson's correlation of numeric attributes, Cramer's V of all others"
     title = heading("How strongly attributes go together", caption, notes, side + 100)
     return alt.layer(*layers).properties(width=side, height=side, title=title, view=alt.ViewBackground(stroke=None))

@@ -4,6 +4,7 @@ language.py     everything a query can say, as records
 statement.py    a text to these records;  select.py  the clauses of a SELECT;  expressions.py  their parts
 names.py        the meaning of its names;  refusals.py  why not;  nodes.py  the classes of the parser's tree
 constants.py    an attribute against a constant;  logic.py  three-valued logic
+keys.py         groups by labels: CASE and merged values
 evaluate.py     weights, groups and numbers
 respond.py      the whole way;  answer.py  what comes out
 

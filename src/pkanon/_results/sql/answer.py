@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..._frames import with_missing_label
 from ..._schema import MISSING_LABEL
 from ..columns import Columns, interval_title
 from ..tabular import Tabular, json_rows
@@ -23,7 +24,7 @@ class Answer(Tabular):
     sql
         The query.
     frame
-        A polars DataFrame: a number called ``count`` stands in the columns ``count``, ``count_std_error``,
+        A polars DataFrame with null for missing answers: a number called ``count`` stands in the columns ``count``, ``count_std_error``,
         ``count_low_95`` and ``count_high_95`` (by ``level``).
     notes
         How it was made, a sentence each.
@@ -57,27 +58,32 @@ class Answer(Tabular):
         """The names of the columns of a number: the value of ``name``, its error and its limits."""
         return Columns.named(name, self.level)
 
-    def to_polars(self) -> pl.DataFrame:
-        """The answer as a polars DataFrame."""
-        return self.frame
+    def to_polars(self, *, missing_label: str | None = MISSING_LABEL) -> pl.DataFrame:
+        """The answer as a polars DataFrame.
+
+        ``missing_label`` stands for NULL among the groups; None writes null. Numbers that are not known stay null.
+        """
+        groups = [name for name in self._titles if name not in self.estimates]
+        return with_missing_label(self.frame, groups, missing_label)
 
     def to_json(self) -> dict[str, Any]:
         """The answer and how it was made, as JSON holds it."""
-        return {"sql": self.sql, "level": self.level, "notes": list(self.notes), "rows": json_rows(self.frame)}
+        return {"sql": self.sql, "level": self.level, "notes": list(self.notes), "rows": json_rows(self.to_polars())}
 
     def text_table(self, most: int | None = None) -> TextTable:
         """The answer for people to read: each number as "value ± standard error", then its limits.
 
         Only its first ``most`` rows, if there is such a number.
         """
-        frame = self.frame if most is None else self.frame.head(most)
+        frame = self.to_polars()
+        frame = frame if most is None else frame.head(most)
         header: list[str] = []
         columns: list[list[str]] = []
         left: list[bool] = []
         for name in self._titles:
             if name not in self.estimates:
                 header.append(name)
-                columns.append([MISSING_LABEL if value is None else str(value) for value in frame[name].to_list()])
+                columns.append([str(value) for value in frame[name].to_list()])
                 left.append(True)
                 continue
             values, errors, lows, highs = (frame[column].to_list() for column in self.columns(name))

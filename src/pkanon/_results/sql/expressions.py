@@ -21,6 +21,8 @@ from .language import (
     Expression,
     Function,
     IsMissing,
+    Key,
+    Labels,
     Like,
     Measured,
     Not,
@@ -29,6 +31,7 @@ from .language import (
     OneOf,
     Operator,
     Sign,
+    ValueOf,
 )
 from .names import Names
 from .nodes import is_a
@@ -66,6 +69,8 @@ def expression(node: Node, names: Names) -> Expression:
         return _aggregate(node, names.of_rows())
     if is_a(node, exp.Column):
         item = names.alias(node.name, node.table)
+        if isinstance(item, Labels):
+            raise InputError(f"'{node.name}' is the label of a group, which is no number; aggregate an attribute.")
         if item is not None and not isinstance(item, str):
             return item
         attribute = item or names.attribute(node.name, node.table)
@@ -120,6 +125,39 @@ def _case(node: Node, names: Names) -> Case:
             met = _comparison(node.this, "=", item.this, names, measured=False)
         branches.append((met, _branch(item.args["true"])))
     return Case(tuple(branches), _branch(node.args.get("default")))
+
+
+def labels(node: Node, names: Names) -> Labels | None:
+    """CASE as a group: conditions with a label each; None if the node is no CASE."""
+    node = _bare(node)
+    if is_a(node, exp.If):
+        only(node, "this", "true", "false")
+        branch = (condition(node.this, names), _label(node.args["true"], names))
+        return Labels((branch,), _label(node.args.get("false"), names))
+    if not is_a(node, exp.Case):
+        return None
+    only(node, "this", "ifs", "default")
+    branches = []
+    for item in node.args["ifs"]:
+        only(item, "this", "true")
+        if node.this is None:
+            met = condition(item.this, names)
+        else:
+            met = _comparison(node.this, "=", item.this, names, measured=False)
+        branches.append((met, _label(item.args["true"], names)))
+    return Labels(tuple(branches), _label(node.args.get("default"), names))
+
+
+def _label(node: Node | None, names: Names) -> Constant | ValueOf | None:
+    """What a CASE that makes groups gives: a constant, an attribute, or NULL."""
+    inner = None if node is None else _bare(node)
+    if inner is None or is_a(inner, exp.Null):
+        return None
+    if is_a(inner, exp.Column):
+        return ValueOf(names.attribute(inner.name, inner.table))
+    if not _is_constant(inner):
+        raise InputError(f"CASE that makes groups gives a text, a number or an attribute, not {as_sql(inner)}.")
+    return _constant(inner)
 
 
 def _branch(node: Node | None) -> float | None:
@@ -207,7 +245,7 @@ def _is_measured(node: Node, names: Names) -> bool:
     """Whether an expression has an aggregate in it, by itself or by an alias."""
     return any(
         type(inner) in AGGREGATES
-        or (is_a(inner, exp.Column) and not isinstance(names.alias(inner.name, inner.table), (str, type(None))))
+        or (is_a(inner, exp.Column) and not isinstance(names.alias(inner.name, inner.table), (Key, type(None))))
         for inner in node.walk()
     )
 
@@ -219,6 +257,8 @@ def _attribute(node: Node, names: Names) -> str:
             raise InputError(f"A condition compares an attribute with a constant; {as_sql(node)} is a constant.")
         raise refuse(node, "as a condition")
     item = names.alias(inner.name, inner.table)
+    if isinstance(item, Labels):
+        raise InputError(f"'{inner.name}' is the label of a group; put its condition in WHERE, or into the CASE.")
     return item if isinstance(item, str) else names.attribute(inner.name, inner.table)
 
 

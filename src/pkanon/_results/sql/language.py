@@ -7,7 +7,7 @@ stands here is ever skipped over when a query is answered. Attributes are named 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -110,6 +110,28 @@ class Case:
 
 
 @dataclass(frozen=True)
+class ValueOf:
+    """The value of an attribute, as a label."""
+
+    attribute: str
+
+
+@dataclass(frozen=True)
+class Labels:
+    """CASE as a group: the label of the first condition that is true, else ``default``; None is NULL."""
+
+    branches: tuple[tuple[Condition, Constant | ValueOf | None], ...]
+    default: Constant | ValueOf | None
+
+    def attributes(self) -> Iterator[str]:
+        """Every attribute in it."""
+        for condition, label in (*self.branches, (Always(True), self.default)):
+            yield from (leaf.attribute for leaf in leaves(condition) if not isinstance(leaf, (Measured, NotMeasured)))
+            if isinstance(label, ValueOf):
+                yield label.attribute
+
+
+@dataclass(frozen=True)
 class Number:
     """A number as it is written."""
 
@@ -135,21 +157,23 @@ class Arithmetic:
 
 
 Expression: TypeAlias = Number | Aggregate | Arithmetic
+Key: TypeAlias = str | Labels
+"""What groups are made by: an attribute, or labels by conditions."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One item of SELECT: an attribute of GROUP BY or an estimated number, under its name in the answer."""
+    """One item of SELECT: what groups are made by or an estimated number, under its name in the answer."""
 
     name: str
-    item: str | Expression
+    item: Key | Expression
 
 
 @dataclass(frozen=True)
 class Order:
     """One item of ORDER BY."""
 
-    item: str | Expression
+    item: Key | Expression
     descending: bool
     nulls_first: bool
 
@@ -159,7 +183,7 @@ class Query:
     """A whole SELECT."""
 
     columns: tuple[Column, ...]
-    groups: tuple[str, ...]
+    groups: tuple[Key, ...]
     where: Condition | None = None
     having: Condition | None = None
     order: tuple[Order, ...] = ()
@@ -169,7 +193,7 @@ class Query:
     def expressions(self) -> Iterator[Expression]:
         """Every expression in it: of SELECT, HAVING and ORDER BY."""
         for item in [column.item for column in self.columns] + [order.item for order in self.order]:
-            if not isinstance(item, str):
+            if not isinstance(item, Key):
                 yield item
         if self.having is not None:
             for leaf in leaves(self.having):
@@ -178,9 +202,13 @@ class Query:
                 elif isinstance(leaf, NotMeasured):
                     yield leaf.expression
 
-    def attributes(self) -> tuple[str, ...]:
-        """Every attribute in it, those of GROUP BY first."""
-        found = dict.fromkeys(self.groups)
+    def attributes(self, merged: Collection[str] = ()) -> tuple[str, ...]:
+        """Every attribute in it: first those that are groups as they are, then those of ``merged`` and of CASE."""
+        plain = [key for key in self.groups if isinstance(key, str)]
+        found = dict.fromkeys([*(n for n in plain if n not in merged), *(n for n in plain if n in merged)])
+        for key in self.groups:
+            if isinstance(key, Labels):
+                found |= dict.fromkeys(key.attributes())
         conditions = [self.where, self.having]
         for expression in self.expressions():
             for aggregate in aggregates(expression):

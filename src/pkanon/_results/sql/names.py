@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ..._errors import InputError, did_you_mean
 from ..._schema import Schema
-from .language import Expression
+from .language import Expression, Key
 
 TABLE = "release"
 _OUTSIDE = {
@@ -23,7 +23,7 @@ class Names:
 
     schema: Schema
     tables: tuple[str, ...]
-    aliases: Mapping[str, str | Expression] = field(default_factory=dict)
+    aliases: Mapping[str, Key | Expression] = field(default_factory=dict)
     alias_first: bool = False
     """Whether an alias hides an attribute of the same name, as in ORDER BY; elsewhere the name is refused."""
 
@@ -46,7 +46,7 @@ class Names:
             raise InputError(f"'{attribute.name}' {_OUTSIDE[attribute.role]}. Ask about the randomised attributes.")
         return attribute.name
 
-    def alias(self, name: str, table: str = "") -> str | Expression | None:
+    def alias(self, name: str, table: str = "") -> Key | Expression | None:
         """What SELECT calls ``name``, if anything."""
         item = None if table else self.aliases.get(name.lower())
         others = [column for column in self.schema.names if column.lower() == name.lower() and column != item]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,25 @@ from numpy.typing import NDArray
 
 from ..._errors import InputError
 from ..._estimate import intervals, normal_quantile, standard_errors
-from ..._frames import decode
-from ..._schema import Attribute, Schema
+from ..._schema import Attribute, Groups, Schema
 from ..columns import Columns
 from ..estimate import Estimate
 from .answer import Answer
-from .evaluate import Evaluation, check_numeric
-from .language import Aggregate, Case, Condition, Expression, Measured, NotMeasured, Query, aggregates, leaves
+from .evaluate import Evaluation, check_numeric, is_merged
+from .keys import with_groups
+from .language import (
+    Aggregate,
+    Case,
+    Condition,
+    Expression,
+    Key,
+    Labels,
+    Measured,
+    NotMeasured,
+    Query,
+    aggregates,
+    leaves,
+)
 from .logic import is_binned, orders_unlisted, truth_of_codes
 from .statement import read
 
@@ -28,28 +40,28 @@ def respond(
     crosstab: Callable[..., Estimate],
     *,
     weights: str | None = None,
+    groups: Mapping[str, Groups] | None = None,
     level: float = 0.95,
     remarks: Sequence[str] = (),
 ) -> Answer:
     """The answer to ``sql``; ``crosstab`` makes a reconstructed table of the attributes it is called with.
 
-    ``weights``: the attribute that ``crosstab`` takes as the weight. ``remarks``: more notes for the reader of the answer.
+    ``weights``: the attribute that ``crosstab`` takes as the weight. ``groups``: attributes whose values are merged or left
+    out. ``remarks``: more notes for the reader of the answer.
     """
     normal_quantile(level)  # refuses a level that is none
-    query = read(sql, schema)
+    groups = groups or {}
+    query = with_groups(read(sql, schema), groups, schema)
     _check(query, schema, level)
     # a query without attributes counts everybody: any table has their number
-    names = query.attributes() or _smallest(schema, weights)
-    evaluation = Evaluation(query, crosstab(*names))
+    names = query.attributes([name for name in groups if is_merged(groups, name)]) or _smallest(schema, weights)
+    evaluation = Evaluation(query, crosstab(*names), groups)
     chosen = _chosen(query, evaluation)
     columns: dict[str, Any] = {}
-    groups = [schema.attribute(name) for name in query.groups]
-    codes = {name: column[chosen].astype(np.uint32) for name, column in evaluation.codes.items()}
-    labels = decode(Schema(groups), codes, None) if groups else pl.DataFrame()
     nulls = unknown = False
     for column in query.columns:
-        if isinstance(column.item, str):
-            columns[column.name] = labels[column.item]
+        if isinstance(column.item, Key):
+            columns[column.name] = evaluation.labels(column.item, chosen)
             continue
         parts = _with_limits(evaluation, column.item, level)
         null, without_error = (np.isnan(part[chosen]) for part in parts[:2])
@@ -61,10 +73,10 @@ def respond(
         sql=sql,
         frame=frame,
         notes=(
-            *_notes(query, evaluation.table, level, nulls=nulls, unknown=unknown),
+            *_notes(query, evaluation, level, nulls=nulls, unknown=unknown),
             *(remark[:1].upper() + remark[1:] for remark in remarks),
         ),
-        estimates=tuple(column.name for column in query.columns if not isinstance(column.item, str)),
+        estimates=tuple(column.name for column in query.columns if not isinstance(column.item, Key)),
         level=level,
     )
 
@@ -84,7 +96,7 @@ def _check(query: Query, schema: Schema, level: float) -> None:
     """Refuse whatever can be refused before the table is made, which can take long."""
     taken: set[str] = set()
     for column in query.columns:
-        for name in [column.name] if isinstance(column.item, str) else _names(column.name, level):
+        for name in [column.name] if isinstance(column.item, Key) else _names(column.name, level):
             if name in taken:
                 raise InputError(f"Two columns would be called '{name}'; give one another name with AS.")
             taken.add(name)
@@ -103,6 +115,7 @@ def _aggregates(query: Query) -> list[Aggregate]:
 
 def _conditions(query: Query) -> list[Condition]:
     found = [query.where, query.having]
+    found += [condition for key in query.groups if isinstance(key, Labels) for condition, _ in key.branches]
     for aggregate in _aggregates(query):
         found.append(aggregate.where)
         if isinstance(aggregate.argument, Case):
@@ -112,43 +125,34 @@ def _conditions(query: Query) -> list[Condition]:
 
 def _with_limits(evaluation: Evaluation, expression: Expression, level: float) -> list[NDArray[np.float64]]:
     """Value, standard error, low and high in every group shown."""
-    basis, number = evaluation.basis, evaluation.measure(expression)
-    errors = np.where(np.isnan(number.value), np.nan, standard_errors(basis, number))  # NULL has no error
-    return [number.value, errors, *intervals(basis, number, errors, level)]
+    found = []
+    for part in evaluation.parts:
+        number = part.measure(expression)
+        errors = np.where(np.isnan(number.value), np.nan, standard_errors(part.basis, number))  # NULL has no error
+        found.append([number.value, errors, *intervals(part.basis, number, errors, level)])
+    return [np.concatenate([np.zeros(0), *column])[evaluation.order] for column in zip(*found)] or [np.zeros(0)] * 4
 
 
 def _chosen(query: Query, evaluation: Evaluation) -> NDArray[np.intp]:
     """The groups of the answer, in its order."""
-    rows = np.arange(len(evaluation.shown))
+    rows = np.arange(len(evaluation.order))
     if query.having is not None:
         rows = rows[evaluation.having(query.having)]
     for order in reversed(query.order):  # sorts are stable: the first item decides last
-        if isinstance(order.item, str):
-            keys = _sort_keys(evaluation.table.attributes[query.groups.index(order.item)])
-            values = keys[evaluation.codes[order.item]][rows]
+        if isinstance(order.item, Key):
+            values = evaluation.sort_keys(order.item)[evaluation.numbers[order.item]][rows]
         else:
-            values = evaluation.measure(order.item).value[rows]
+            values = evaluation.value(order.item)[rows]
         null = np.isnan(values)
         keyed = np.where(null, 0.0, -values if order.descending else values)
         rows = rows[np.lexsort((keyed, null != order.nulls_first))]
     return rows[query.offset :][: query.limit]
 
 
-def _sort_keys(attribute: Attribute) -> NDArray[np.float64]:
-    """Numbers, dates and truth values by their size, bins and texts as they are declared; NaN is NULL."""
-    keys = np.arange(attribute.size, dtype=float)
-    if attribute.released_type != "text":
-        values = [label for label in attribute.labels() if label is not None]
-        keys[: len(values)] = np.argsort(np.argsort(np.array(values, object), kind="stable"))
-    if attribute.missing_code is not None:
-        keys[attribute.missing_code] = np.nan
-    return keys
-
-
-def _notes(query: Query, table: Estimate, level: float, *, nulls: bool, unknown: bool) -> list[str]:
+def _notes(query: Query, evaluation: Evaluation, level: float, *, nulls: bool, unknown: bool) -> list[str]:
     """How the answer was made, in sentences."""
-    by_name = {attribute.name: attribute for attribute in table.attributes}
-    notes = [f"Estimated {table.caption(level)}."]
+    table, by_name = evaluation.table, evaluation.attributes
+    notes = [f"Estimated {table.source(level)}.", *_of_groups(query, evaluation)]
     summed = {
         a.argument: a.function for a in _aggregates(query) if a.function != "count" and isinstance(a.argument, str)
     }
@@ -178,6 +182,21 @@ def _notes(query: Query, table: Estimate, level: float, *, nulls: bool, unknown:
             "An error is null where the unbiased estimate of a denominator is not positive: nothing bounds the number."
         )
     return notes
+
+
+def _of_groups(query: Query, evaluation: Evaluation) -> list[str]:
+    """What was done with merged values and missing answers."""
+    groups, names = evaluation.groups, query.attributes()
+    merged = {key: groups[key].merged for key in query.groups if isinstance(key, str) and key in evaluation.labelled}
+    listed = ", ".join(f"{n} ({', '.join(label for label, _ in found)})" for n, found in merged.items())
+    excluded = [name for name in names if name in groups and not groups[name].complete]
+    shown = {key: groups[key].attribute if key in groups else a for key, a in evaluation.attributes.items()}
+    missing = [key for key in query.groups if isinstance(key, str) and shown[key].missing_code is not None]
+    return [
+        *([f"Merged: {listed}."] if merged else []),
+        *([f"Missing answers left out: {', '.join(excluded)}."] if excluded else []),
+        *([f"Missing answers are a group: {', '.join(missing)}."] if missing else []),
+    ]
 
 
 def _no_number(attribute: Attribute) -> str:

@@ -16,8 +16,8 @@ from sqlglot import exp
 
 from ..._errors import InputError, did_you_mean
 from ..._schema import Schema
-from .expressions import AGGREGATES, condition, expression
-from .language import Aggregate, Column, Condition, Expression, Order, Query, aggregates, leaves
+from .expressions import AGGREGATES, condition, expression, labels
+from .language import Aggregate, Column, Condition, Expression, Key, Order, Query, aggregates, leaves
 from .names import TABLE, Names
 from .nodes import is_a
 from .refusals import CLAUSES, STATEMENTS, as_sql, only, refuse, sql_text
@@ -97,7 +97,7 @@ class Reader:
             offset=self._whole("offset") or 0,
         )
 
-    def _having(self, groups: tuple[str, ...], names: Names) -> Condition | None:
+    def _having(self, groups: tuple[Key, ...], names: Names) -> Condition | None:
         clause = self.clauses.get("having")
         if clause is None:
             return None
@@ -108,13 +108,13 @@ class Reader:
                 raise InputError(f"HAVING chooses groups; '{attribute}' is not in GROUP BY. Put it in WHERE.")
         return having
 
-    def _groups(self) -> tuple[str, ...]:
+    def _groups(self) -> tuple[Key, ...]:
         clause = self.clauses.get("group")
         if clause is None:
             return ()
         if any(value for key, value in clause.args.items() if key != "expressions"):
-            raise InputError("GROUP BY takes attributes: name them. ALL, ROLLUP and CUBE are not answered.")
-        groups: dict[str, None] = {}
+            raise InputError("GROUP BY takes attributes and CASE: name them. ALL, ROLLUP and CUBE are not answered.")
+        groups: dict[Key, None] = {}
         for item in clause.expressions:
             place = _position(item)
             node = self._item(place, "GROUP BY") if place is not None else item
@@ -122,8 +122,12 @@ class Reader:
                 node = self._by_alias(node)
             if is_a(node, exp.Alias):
                 node = node.this
+            made = labels(node, self.names)
+            if made is not None:
+                groups[made] = None
+                continue
             if not is_a(node, exp.Column):
-                raise InputError(f"GROUP BY takes attributes as they are, not {as_sql(node)}.")
+                raise InputError(f"GROUP BY takes attributes as they are or CASE with labels, not {as_sql(node)}.")
             groups[self.names.attribute(node.name, node.table)] = None
         return tuple(groups)
 
@@ -140,7 +144,7 @@ class Reader:
             raise InputError(f"{clause} {place}: SELECT has {len(items)} columns.")
         return items[place - 1]
 
-    def _columns(self, groups: tuple[str, ...]) -> tuple[Column, ...]:
+    def _columns(self, groups: tuple[Key, ...]) -> tuple[Column, ...]:
         columns: list[Column] = []
         for item in self.select.expressions:
             inner = item.this if is_a(item, exp.Alias) else item
@@ -156,15 +160,23 @@ class Reader:
                     )
                 columns.append(Column(item.alias or attribute, attribute))
                 continue
+            made = labels(inner, self.names) if not any(type(node) in AGGREGATES for node in inner.walk()) else None
+            if made is not None:
+                if made not in groups:
+                    raise InputError(
+                        f"{as_sql(inner)} is in SELECT but not in GROUP BY. Put it there too, or aggregate it."
+                    )
+                columns.append(Column(item.alias or _case_name(inner), made))
+                continue
             number = expression(inner, self.names)
             if not any(aggregates(number)):
                 raise InputError(f"{as_sql(inner)} has no aggregate in it. Select COUNT(*), SUM or AVG.")
             columns.append(Column(item.alias or _default_name(number, inner), number))
-        if all(isinstance(column.item, str) for column in columns):
+        if all(isinstance(column.item, Key) for column in columns):
             raise _rows()
         return tuple(columns)
 
-    def _order(self, columns: tuple[Column, ...], groups: tuple[str, ...], names: Names) -> tuple[Order, ...]:
+    def _order(self, columns: tuple[Column, ...], groups: tuple[Key, ...], names: Names) -> tuple[Order, ...]:
         clause = self.clauses.get("order")
         if clause is None:
             return ()
@@ -173,7 +185,7 @@ class Reader:
         for ordered in clause.expressions:
             only(ordered, "this", "desc", "nulls_first")
             place = _position(ordered.this)
-            item: str | Expression
+            item: Key | Expression
             if place is not None:
                 self._item(place, "ORDER BY")
                 item = columns[place - 1].item
@@ -181,9 +193,12 @@ class Reader:
                 alias = names.alias(ordered.this.name, ordered.this.table)
                 item = names.attribute(ordered.this.name, ordered.this.table) if alias is None else alias
             else:
-                item = expression(ordered.this, names)
+                item = labels(ordered.this, names.of_rows()) or expression(ordered.this, names)
             if isinstance(item, str) and item not in groups:
-                raise InputError(f"ORDER BY '{item}': it is not in GROUP BY. {did_you_mean(item, groups)}")
+                able = [key for key in groups if isinstance(key, str)]
+                raise InputError(f"ORDER BY '{item}': it is not in GROUP BY. {did_you_mean(item, able)}")
+            if isinstance(item, Key) and item not in groups:
+                raise InputError(f"ORDER BY {as_sql(ordered.this)}: it is not in GROUP BY.")
             orders.append(Order(item, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first"))))
         return tuple(orders)
 
@@ -226,6 +241,12 @@ def _position(node: Node) -> int | None:
     if is_a(node, exp.Literal) and not node.is_string and str(node.this).isdecimal():
         return int(node.this)
     return None
+
+
+def _case_name(node: Node) -> str:
+    """The attribute that a CASE is about, if it is about one; else its text."""
+    named = {column.name for column in node.find_all(exp.Column)}
+    return named.pop() if len(named) == 1 else " ".join(sql_text(node).lower().split())
 
 
 def _default_name(number: Expression, node: Node) -> str:
