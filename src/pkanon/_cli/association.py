@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 import pkanon as pk
 
 from .destinations import deliver, destination, output_options
-from .options import level_option
+from .options import group_options, level_option
 from .printing import note, say
 from .progress import progress_bar
 
@@ -17,8 +19,18 @@ from .progress import progress_bar
 @click.argument("first")
 @click.argument("second")
 @level_option
+@group_options
 @output_options
-def command(release: str, first: str, second: str, level: float, form: str | None, output: str | None) -> None:
+def command(
+    release: str,
+    first: str,
+    second: str,
+    level: float,
+    merge: dict[str, Any],
+    missing: str,
+    form: str | None,
+    output: str | None,
+) -> None:
     """Test whether FIRST and SECOND, attributes of RELEASE, are related in the population, and how strongly.
 
     Prints a test of independence, Cramer's V and mutual information, all corrected for the randomisation.
@@ -31,7 +43,7 @@ def command(release: str, first: str, second: str, level: float, form: str | Non
         progress("opening", 0)
         opened = pk.open_release(release)
         progress("associating", 0)
-        association = opened.crosstab(first, second, level=level).association()
+        association = opened.crosstab(first, second, merge=merge, missing=missing, level=level).association()
     for line in opened.remarks:
         note(line)
     if where.readable:
@@ -52,3 +64,5 @@ def _print(association: pk.Association, level: float) -> None:
     ):
         low, high = measure.interval(level)
         say(f"  {words} {measure.value:.4g} ± {measure.standard_error:.2g} ({100 * level:g}%: {low:.4g} to {high:.4g})")
+    if association.remark:
+        say(f"{association.remark[:1].upper()}{association.remark[1:]}.")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 import pkanon as pk
 
 from .destinations import deliver, destination, output_options, save_chart
-from .options import chart_option, level_option
-from .printing import note, number, print_cells
+from .options import chart_option, group_options, level_option
+from .printing import note, number, print_cells, say
 from .progress import progress_bar
 
 
@@ -16,10 +18,18 @@ from .progress import progress_bar
 @click.argument("release", type=click.Path())
 @click.argument("attributes", nargs=-1)
 @level_option
+@group_options
 @chart_option("all pairs")
 @output_options
 def command(
-    release: str, attributes: tuple[str, ...], level: float, chart: str | None, form: str | None, output: str | None
+    release: str,
+    attributes: tuple[str, ...],
+    level: float,
+    merge: dict[str, Any],
+    missing: str,
+    chart: str | None,
+    form: str | None,
+    output: str | None,
 ) -> None:
     """Correlations of all pairs of ATTRIBUTES (all by default) of RELEASE, in the population.
 
@@ -32,7 +42,7 @@ def command(
     with progress_bar() as progress:
         progress("opening", 0)
         opened = pk.open_release(release)
-        pairs = opened.correlations(*attributes, level=level, progress=progress)
+        pairs = opened.correlations(*attributes, merge=merge, missing=missing, level=level, progress=progress)
     for line in opened.remarks:
         note(line)
     if chart is not None:
@@ -56,3 +66,6 @@ def command(
         ],
         labels=3,
     )
+    if pairs.remark:
+        say()
+        say(pairs.remark)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 import pkanon as pk
 
 from .destinations import deliver, destination, output_options, save_chart
-from .options import chart_option, estimate_options
+from .options import chart_option, estimate_options, group_options, label_of, missing_label_option
 from .printing import note, number, print_cells, say
 from .progress import progress_bar
 
@@ -21,8 +23,10 @@ LARGEST_PRINTED = 1_000_000
 @estimate_options
 @click.option("--given", multiple=True, metavar="NAME", help="Shares within each value of this attribute; repeatable.")
 @click.option("--weights", metavar="COLUMN", help="The column of survey weights.")
+@group_options
 @chart_option("the table")
 @click.option("--kind", type=click.Choice(["bars", "heat"]), help="The kind of chart [default: the one that fits].")
+@missing_label_option
 @output_options
 def command(
     release: str,
@@ -32,8 +36,11 @@ def command(
     level: float,
     given: tuple[str, ...],
     weights: str | None,
+    merge: dict[str, Any],
+    missing: str,
     chart: str | None,
     kind: str | None,
+    missing_label: str | None,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -42,6 +49,7 @@ def command(
     \b
     Example: pkanon crosstab out sex age
              pkanon crosstab out sex age --method em --given sex --csv
+             pkanon crosstab out education sex --merge "education:school=9th|10th,rest=*" --missing exclude
     """
     where = destination(form, output)
     if kind is not None and chart is None:
@@ -50,7 +58,9 @@ def command(
         progress("opening", 0)
         opened = pk.open_release(release)
         _check_given(opened, release, attributes, given)
-        estimate = opened.crosstab(*attributes, method=method, about=about, weights=weights, progress=progress)
+        estimate = opened.crosstab(
+            *attributes, method=method, about=about, weights=weights, merge=merge, missing=missing, progress=progress
+        )
         drawn = None if chart is None else estimate.chart(kind, level=level, given=given)
     if where.readable and estimate.counts.size > LARGEST_PRINTED:
         raise pk.InputError(
@@ -61,7 +71,7 @@ def command(
     if where.readable:
         _print(estimate, level, given)
     else:
-        deliver(estimate, where, level=level, given=given)
+        deliver(estimate, where, level=level, given=given, **label_of(missing_label))
     for line in opened.remarks:
         note(line)
     if estimate.convergence is not None and estimate.convergence.remark is not None:
@@ -81,7 +91,8 @@ def _check_given(opened: pk.Release, release: str, attributes: tuple[str, ...], 
 def _print(estimate: pk.Estimate, level: float, given: tuple[str, ...]) -> None:
     frame = estimate.to_polars(level=level, given=given)
     percent = f"{100 * level:g}"
-    share = "% of all" if not given else f"% of {' x '.join(given)}"
+    everybody = "% of those who answered" if estimate.excluded else "% of all"
+    share = everybody if not given else f"% of {' x '.join(given)}"
     header = [
         *estimate.names,
         "estimate",
@@ -99,10 +110,7 @@ def _print(estimate: pk.Estimate, level: float, given: tuple[str, ...]) -> None:
         value, error, share_low, share_high = (number(None if s is None else 100 * s, digits=2) for s in shares)
         rows.append(
             [
-                *(
-                    "(missing)" if row[name] is None else str(row[name])
-                    for name in frame.columns[: len(estimate.names)]
-                ),
+                *(str(row[name]) for name in frame.columns[: len(estimate.names)]),
                 number(row["estimate"], digits=0),
                 number(row["std_error"], digits=0),
                 f"{low} to {high}",

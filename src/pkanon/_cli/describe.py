@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 import pkanon as pk
 
 from .destinations import deliver, destination, output_options
-from .options import estimate_options
+from .options import estimate_options, group_options
 from .printing import note, number, print_cells, say
 from .progress import progress_bar
 
@@ -18,6 +20,7 @@ from .progress import progress_bar
 @estimate_options
 @click.option("--by", multiple=True, metavar="NAME", help="Within each value of this attribute; repeatable.")
 @click.option("--weights", metavar="COLUMN", help="The column of survey weights.")
+@group_options
 @output_options
 def command(
     release: str,
@@ -27,6 +30,8 @@ def command(
     level: float,
     by: tuple[str, ...],
     weights: str | None,
+    merge: dict[str, Any],
+    missing: str,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -42,7 +47,15 @@ def command(
         progress("opening", 0)
         opened = pk.open_release(release)
         description = opened.describe(
-            *attributes, by=by, method=method, about=about, weights=weights, level=level, progress=progress
+            *attributes,
+            by=by,
+            method=method,
+            about=about,
+            weights=weights,
+            merge=merge,
+            missing=missing,
+            level=level,
+            progress=progress,
         )
     for line in opened.remarks:
         note(line)
@@ -54,7 +67,7 @@ def command(
         [*description.by, "attribute", "statistic", "value", "± s.e.", f"{percent}% interval", ""],
         [
             [
-                *("(missing)" if row[name] is None else row[name] for name in description.by),
+                *(row[name] for name in description.by),
                 row["attribute"],
                 row["statistic"].replace("_", " "),
                 number(row["value"]),

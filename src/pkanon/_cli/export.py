@@ -15,8 +15,11 @@ from .progress import progress_bar
 @click.command()
 @click.argument("release", metavar="RELEASE", type=click.Path())
 @click.argument("file", metavar="FILE", type=click.Path())
+@click.option(
+    "--missing-label", metavar="TEXT", help="Write this for missing answers, in columns of texts [default: null]."
+)
 @json_option
-def command(release: str, file: str, as_json: bool) -> None:
+def command(release: str, file: str, missing_label: str | None, as_json: bool) -> None:
     """Write the rows of RELEASE (a folder, or its Parquet file) to FILE, which must not exist.
 
     The ending of FILE names the format: .sav or .zsav (SPSS) and .dta (Stata) with value labels, .xlsx (Excel), .csv, .parquet,
@@ -30,7 +33,7 @@ def command(release: str, file: str, as_json: bool) -> None:
         progress("reading", 0)
         opened = pk.open_release(release)
         progress("reading", 1)
-        renamed = opened.export(file, progress=progress)
+        renamed = opened.export(file, missing_label=missing_label, progress=progress)
     if as_json:
         print_json({"file": file, "rows": opened.rows, "renamed": renamed, "void": list(opened.certificate.void)})
         return

@@ -119,6 +119,48 @@ def estimate_options(command: Command) -> Command:
     return method(about(level_option(command)))
 
 
+def group_options(command: Command) -> Command:
+    """--merge and --missing."""
+    merge = click.option(
+        "--merge",
+        multiple=True,
+        metavar="FILE|SPEC",
+        callback=lambda context, option, texts: _merged(texts),
+        help="Count values together: a TOML or JSON file, or 'education:school=9th|10th,rest=*', 'age:0,15,65'; repeatable.",
+    )
+    missing = click.option(
+        "--missing",
+        type=click.Choice(["category", "exclude"]),
+        default="category",
+        show_default=True,
+        help="Missing answers are a category, or people without an answer are left out.",
+    )
+    return merge(missing(command))
+
+
+def _merged(texts: tuple[str, ...]) -> dict[str, Any]:
+    """All merges that were typed; an attribute has one."""
+    merge: dict[str, Any] = {}
+    for text in texts:
+        for name, rule in pk.read_merge(text).items():
+            if name in merge:
+                raise pk.InputError(f"--merge: '{name}' is merged twice; say it once.")
+            merge[name] = rule
+    return merge
+
+
+missing_label_option = click.option(
+    "--missing-label",
+    metavar="TEXT",
+    help="What stands for missing answers in CSV, JSON and Parquet [default: (missing)]; '' writes null.",
+)
+
+
+def label_of(typed: str | None) -> dict[str, str | None]:
+    """The option for results: nothing if nothing was typed."""
+    return {} if typed is None else {"missing_label": typed or None}
+
+
 def read_tables(texts: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Tables by the names of their attributes: 'sex,age' is one."""
     return [tuple(name.strip() for name in table.split(",")) for table in texts if table.strip()]

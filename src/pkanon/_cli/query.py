@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 import pkanon as pk
 
 from .destinations import deliver, destination, output_options
-from .options import estimate_options
+from .options import estimate_options, group_options
 from .printing import note, print_cells, say
 from .progress import progress_bar
 
@@ -17,6 +19,7 @@ from .progress import progress_bar
 @click.argument("sql")
 @click.option("--weights", metavar="COLUMN", help="The column of survey weights; COUNT(*) adds them up.")
 @estimate_options
+@group_options
 @output_options
 def command(
     release: str,
@@ -25,6 +28,8 @@ def command(
     method: str,
     about: str,
     level: float,
+    merge: dict[str, Any],
+    missing: str,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -40,7 +45,14 @@ def command(
     with progress_bar() as progress:
         progress("opening", 0)
         answer = pk.open_release(release).query(
-            sql, method=method, about=about, weights=weights, level=level, progress=progress
+            sql,
+            method=method,
+            about=about,
+            weights=weights,
+            merge=merge,
+            missing=missing,
+            level=level,
+            progress=progress,
         )
     if where.readable:
         header, rows = answer.rows_as_text()

@@ -36,11 +36,11 @@ def quantity(evaluation, expression, place):
         case Aggregate(function):
             inside = np.zeros(evaluation.table.counts.shape)
             groups = len(evaluation.query.groups)
-            cell = tuple(evaluation.codes[name][place] for name in evaluation.query.groups)
+            cell = tuple(evaluation.numbers[name][place] for name in evaluation.query.groups)
             parts = {}
             for kind in ("sum", "count"):
-                if (kind, expression) in evaluation._functions:
-                    weights = np.broadcast_to(evaluation._functions[kind, expression], inside.shape)
+                if (kind, expression) in evaluation.functions:
+                    weights = np.broadcast_to(evaluation.functions[kind, expression], inside.shape)
                     inside = np.zeros(inside.shape)
                     inside[cell] = weights[cell]
                     parts[kind] = evaluation.table.linear(inside)
@@ -61,9 +61,10 @@ def test_errors_are_those_of_linear_functions(sql, rows, about):
     for column in query.columns:
         if isinstance(column.item, str):
             continue
-        measured = evaluation.measure(column.item)
-        errors = standard_errors(evaluation.basis, measured)
-        for place in range(len(evaluation.shown)):
+        (part,) = evaluation.parts  # no group is made by labels
+        measured = part.measure(column.item)
+        errors = standard_errors(part.basis, measured)
+        for place in range(len(part.shown)):
             if np.isnan(measured.value[place]):
                 assert np.isnan(errors[place])
                 continue
@@ -77,7 +78,8 @@ def test_errors_are_those_of_linear_functions(sql, rows, about):
 def test_the_few_rows_above_have_variances_that_cannot_be_estimated():
     release = make_release(make_table(3), half, seed=2)
     query = read(QUERIES[0], release.plan.schema)
-    basis = Evaluation(query, release.crosstab(*query.attributes())).basis
+    (part,) = Evaluation(query, release.crosstab(*query.attributes())).parts
+    basis = part.basis
     plain = [estimated_variances(basis.table, basis.linear(np.eye(len(basis.weights))[[i]]))[0] for i in range(3)]
     assert (np.array(plain) < -0.1).any()
 
@@ -115,7 +117,8 @@ def test_a_matrix_on_a_bundle(sql):
     query = read(sql, release.plan.schema)
     evaluation = Evaluation(query, release.crosstab(*query.attributes()))
     expression = query.columns[-1].item
-    errors = standard_errors(evaluation.basis, evaluation.measure(expression))
+    (part,) = evaluation.parts
+    errors = standard_errors(part.basis, part.measure(expression))
     for place, error in enumerate(errors):
         assert error == pytest.approx(quantity(evaluation, expression, place).standard_error, rel=1e-9)
 
