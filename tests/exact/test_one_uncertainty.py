@@ -243,3 +243,102 @@ def test_everybody_is_counted_for_certain():
         assert parts(estimate.count()) == pytest.approx((ROWS, 0, ROWS, ROWS), **CLOSE)
         got = [part[0] for part in answered(release(name).query("SELECT COUNT(*) AS n FROM release", level=0.9), "n")]
         assert got == pytest.approx((ROWS, 0, ROWS, ROWS), **CLOSE)
+
+
+WARM = {"colour": {"warm": ["red", "blue"]}}
+LARGE = {"size": [3]}
+LEFT_OUT = {"colour": {"(missing)": ["grey"]}, "size": {"small": [1, 2], "(missing)": [5]}}
+GROUPED = {
+    "colours": (WARM, "category"),
+    "sizes": (LARGE, "category"),
+    "both": (WARM | LARGE, "category"),
+    "everything in one": ({"size": {"any": "*"}}, "category"),
+    "some left out": (LEFT_OUT, "exclude"),
+}
+every_grouping = pytest.mark.parametrize("grouping", GROUPED)
+
+
+def members(shown, whole, grouping):
+    """For each attribute the values behind each label, in the order of the labels."""
+    merge, _ = GROUPED[grouping]
+    found = []
+    for attribute, groups in zip(whole.attributes, shown.labels):
+        rule = merge.get(attribute.name)
+        if rule == [3]:
+            rule = {"<3": [1, 2], "3+": [3, 4, 5]}
+        named = rule or {}
+        if named.get("any") == "*":
+            named = {"any": list(attribute.labels())}
+        found.append(
+            [named.get(label) or [next(v for v in attribute.labels() if str(v) == str(label))] for label in groups]
+        )
+    return found
+
+
+@every_release
+@every_reading
+@pytest.mark.parametrize("method", ["inverse", "em"])
+@every_grouping
+def test_a_merged_cell_is_the_count_of_its_values(name, about, method, grouping):
+    """Cells of grouped tables, counts of the table apart, CASE and merge in SQL: value, error and limits are one."""
+    merge, missing = GROUPED[grouping]
+    ask = {"about": about, "method": method}
+    whole = release(name).crosstab("colour", "size", **ask)
+    shown = release(name).crosstab("colour", "size", merge=merge, missing=missing, **ask)
+    cells = [shown.counts, shown.standard_errors, *shown.interval(0.9)]
+    values = members(shown, whole, grouping)
+    possible = shown.possible
+    for place in np.argwhere(possible):
+        where = {n: values[axis][code] for axis, (n, code) in enumerate(zip(("colour", "size"), place))}
+        expected = [part[tuple(place)] for part in cells]
+        assert parts(whole.count(where)) == pytest.approx(expected, **CLOSE)
+        label = {n: shown.labels[axis][code] for axis, (n, code) in enumerate(zip(("colour", "size"), place))}
+        assert parts(shown.count(label)) == pytest.approx(expected, **CLOSE)
+    sql = "SELECT colour, size, COUNT(*) AS n FROM release GROUP BY colour, size"
+    answer = release(name).query(sql, merge=merge, missing=missing, level=0.9, **ask)
+    labels = [[None if label is None else str(label) for label in axis] for axis in shown.labels]
+    rows = dict(zip(zip(*(map(str, answer.frame[n]) for n in ("colour", "size"))), zip(*answered(answer, "n"))))
+    assert len(rows) == possible.sum()
+    for place in np.argwhere(possible):
+        row = rows[tuple(labels[axis][code] for axis, code in enumerate(place))]
+        assert tuple(row) == tuple(part[tuple(place)] for part in cells)  # to the last bit
+
+
+@every_release
+@every_reading
+def test_case_makes_the_same_groups(name, about):
+    shown = release(name).crosstab("colour", "size", merge=WARM | LARGE, about=about)
+    sql = (
+        "SELECT CASE WHEN colour IN ('red', 'blue') THEN 'warm' ELSE colour END AS c, "
+        "CASE WHEN size < 3 THEN '<3' ELSE '3+' END AS s, COUNT(*) AS n FROM release GROUP BY c, s"
+    )
+    answer = release(name).query(sql, about=about, level=0.9)
+    rows = {(row["c"], row["s"]): row for row in answer.frame.to_dicts()}
+    low, high = shown.interval(0.9)
+    for place in np.argwhere(shown.possible):
+        row = rows[tuple(shown.labels[axis][code] for axis, code in enumerate(place))]
+        expected = [part[tuple(place)] for part in (shown.counts, shown.standard_errors, low, high)]
+        assert [row[c] for c in ("n", "n_std_error", "n_low_90", "n_high_90")] == pytest.approx(expected, **CLOSE)
+
+
+@every_release
+@every_reading
+@pytest.mark.parametrize("grouping", ["both", "everything in one", "some left out"])
+@pytest.mark.parametrize("given", [(), ("colour",)])
+@pytest.mark.parametrize(("method", "weights"), [("inverse", None), ("em", None), ("inverse", "weight")])
+def test_shares_among_those_shown(name, about, grouping, given, method, weights):
+    merge, missing = GROUPED[grouping]
+    ask = {"about": about, "method": method, "weights": weights}
+    shown = release(name).crosstab("colour", "size", merge=merge, missing=missing, **ask)
+    shares = shown.shares(given, level=0.9)
+    compared = 0
+    for place in np.argwhere(shown.possible)[::3]:
+        cell = {n: shown.labels[axis][code] for axis, (n, code) in enumerate(zip(("colour", "size"), place))}
+        group = {n: cell[n] for n in given}
+        people = shown.count(group)
+        if min(people.value, people.unbiased) <= 0:
+            continue
+        expected = [part[tuple(place)] for part in (shares.shares, shares.standard_errors, shares.low, shares.high)]
+        assert parts(shown.proportion(cell, group)) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+        compared += 1
+    assert compared

@@ -103,8 +103,10 @@ class Reconstruction:
             Values that are shown as one or left out, by attribute.
         """
         if groups:
-            apart = cls.of(schema, blocks, codes, names, method=method, about=about, weights=weights, progress=progress)
-            return apart.in_groups(groups)
+            # in the order in which the axes will be arranged, so that nothing is turned around
+            order = sorted(names, key=lambda name: name in groups and not groups[name].apart)
+            apart = cls.of(schema, blocks, codes, order, method=method, about=about, weights=weights, progress=progress)
+            return apart.in_groups(groups, tuple(names))
         if isinstance(weights, tuple):
             name, numbers = weights
             if name in names:
@@ -158,10 +160,10 @@ class Reconstruction:
             weighing=weighing,
         )
 
-    def in_groups(self, groups: Mapping[str, Groups]) -> Self:
-        """The same people with some values shown as one or left out, by attribute."""
+    def in_groups(self, groups: Mapping[str, Groups], shown: tuple[str, ...] | None = None) -> Self:
+        """The same people with some values shown as one or left out, by attribute; ``shown`` is the order of the axes."""
         axes = {attribute.name: Axis.of(attribute, groups.get(attribute.name)) for attribute in self.attributes}
-        return self._shown(Grouping.of(self, axes, self.names))
+        return self._shown(Grouping.of(self, axes, shown or self.names))
 
     def _shown(self, grouping: Grouping) -> Self:
         """The table that a grouping shows."""

@@ -64,9 +64,9 @@ def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
     )
     # nothing bounds the share of a group that may be empty
     low, high = np.fmin(limits.low, share), np.fmax(limits.high, share)
-    if set(given) >= set(table.names):  # each cell is its own group
-        low, high = (np.where(np.isnan(share), limit, 1.0) for limit in (low, high))
     impossible = ~table.possible
+    alone = table.possible.sum(summed, keepdims=True) == 1  # a cell that is its own group
+    low, high = (np.where(alone & ~np.isnan(share), 1.0, limit) for limit in (low, high))
     low[impossible], high[impossible], errors[impossible] = 0.0, 0.0, 0.0
     return Shares(share, errors, low, high, limits.bounded | impossible)
 

@@ -1,4 +1,4 @@
-"""The names of the columns of results, written down in one place.
+"""The names of the columns of results, written down in one place, and words that several results say.
 
 An estimated number takes four columns: its value, its standard error and the limits of its interval, which carry the
 level: ``estimate``, ``std_error``, ``low_95``, ``high_95``. Where a row holds several numbers, a prefix tells them apart:
@@ -7,8 +7,10 @@ level: ``estimate``, ``std_error``, ``low_95``, ``high_95``. Where a row holds s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from .._schema import MISSING_LABEL
 
 
 @dataclass(frozen=True)
@@ -54,3 +56,19 @@ def free_names(names: Iterable[str], taken: Collection[str]) -> dict[str, str]:
             free += "_"
         columns[name] = free
     return columns
+
+
+def merged_remark(merged: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+    """Which values were put together, in a few words: the labels of groups by attribute, and values that count as missing."""
+    groups = {name: [label for label in found if label != MISSING_LABEL] for name, found in merged.items()}
+    absent = {name: found[MISSING_LABEL] for name, found in merged.items() if MISSING_LABEL in found}
+    parts = []
+    for words, listed in (("merged", groups), ("counted as missing", absent)):
+        named = [f"{name} ({', '.join(values)})" for name, values in listed.items() if values]
+        parts += [f"{words}: {', '.join(named)}"] if named else []
+    return "; ".join(parts)
+
+
+def sentence(words: str) -> str:
+    """A few words as a sentence of their own; nothing stays nothing."""
+    return f"{words[:1].upper()}{words[1:]}." if words else ""

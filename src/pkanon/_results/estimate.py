@@ -37,7 +37,7 @@ from .._frames import as_kind, decode_attributes, with_missing_label
 from .._schema import MISSING_LABEL, MissingAnswers
 from .association import Association
 from .chart_data import Grid, label_texts
-from .columns import Columns, free_names, interval_title, percent
+from .columns import Columns, free_names, interval_title, merged_remark, percent
 from .tabular import Tabular, file_content, format_of, json_rows
 from .text import TextTable, interval_text, with_error
 
@@ -157,7 +157,7 @@ class Estimate(Reconstruction, Tabular):
         """Which values were merged and what was done with missing answers, in a few words; empty if there is nothing to say."""
         parts = []
         if self.merged:
-            parts.append("merged: " + ", ".join(f"{n} ({', '.join(groups)})" for n, groups in self.merged.items()))
+            parts.append(merged_remark(self.merged))
         if self.excluded:
             parts.append(f"missing answers left out: {', '.join(self.excluded)}")
         if any(attribute.missing_code is not None for attribute in self.attributes):

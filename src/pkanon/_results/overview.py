@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from .._frames import with_missing_label
 from .._progress import Progress
 from .._schema import MISSING_LABEL, MissingAnswers
 from .chart_data import MEASURES, Pair
-from .columns import Columns, free_names, interval_title
+from .columns import Columns, free_names, interval_title, merged_remark, sentence
 from .estimate import Estimate
 from .tabular import Tabular, json_rows
 from .text import TextTable, interval_text, with_error
@@ -150,7 +150,7 @@ def describe(
     merged = {name: groups for name, groups in table.merged.items() if name in by}
     remarks = [
         table.source(level),
-        *([_merged(merged)] if merged else []),
+        *([merged_remark(merged)] if merged else []),
         *([f"people without an answer to what is described are left out: {', '.join(excluded)}"] if excluded else []),
         *(["missing answers are a group"] if any(a.missing_code is not None for a in grouped) else []),
     ]
@@ -164,10 +164,6 @@ def describe(
         table.missing,
         merged,
     )
-
-
-def _merged(merged: Mapping[str, Iterable[str]]) -> str:
-    return "merged: " + ", ".join(f"{name} ({', '.join(groups)})" for name, groups in merged.items())
 
 
 def _statistics(table: Estimate, name: str, where: dict[str, Any]) -> dict[str, Quantity | Quantile]:
@@ -307,7 +303,7 @@ def correlate(table_of: TableOf, numeric: dict[str, bool], level: float, progres
         pairs.append(Pair(first, second, measure, number.value, number.standard_error, low, high))
         progress("correlating", (done + 1) / len(names))
     remarks = [
-        *([f"{_merged(merged)[:1].upper()}{_merged(merged)[1:]}."] if merged else []),
+        *([sentence(merged_remark(merged))] if merged else []),
         *(["Missing answers are a category in Cramer's V."] if as_category else []),
         *(["People without an answer are left out of a pair."] if left_out and not as_category else []),
         *(["Correlations leave out people without an answer."] if left_out and as_category else []),

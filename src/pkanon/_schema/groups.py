@@ -99,7 +99,7 @@ def groups_of(attribute: Attribute, rule: Rule | None, missing: MissingAnswers) 
         places = [*range(attribute.size - 1), -1]
         return _checked(Groups(regrouped(attribute, missing="reject"), tuple(places)), attribute)
     if isinstance(rule, Mapping):
-        found = _named(attribute, rule, excluded)
+        found = _named(attribute, rule, missing == "exclude")
     elif isinstance(rule, Sequence) and not isinstance(rule, str):
         found = _cut(attribute, rule, excluded)
     else:

@@ -23,6 +23,19 @@ GROUPED = [
     "SELECT rooms, SUM(rooms), COUNT(*) FROM release WHERE rooms <> 3 GROUP BY rooms",
     "SELECT rooms, COUNT(*) FROM release WHERE (rooms > 2 AND married) OR (rooms <= 2 AND NOT married) GROUP BY rooms",
     "SELECT rooms, SUM(children) FROM release WHERE rooms = 1 OR children >= 2 GROUP BY rooms",
+    "SELECT CASE WHEN rooms <= 2 THEN 'few' ELSE 'many' END AS size, COUNT(*), AVG(children) FROM release GROUP BY 1",
+    "SELECT CASE Region WHEN 'east' THEN 'E' WHEN 'west' THEN 'W' END AS side, COUNT(*) FROM release GROUP BY side",
+    "SELECT CASE WHEN rooms > 3 THEN 'large' END AS l, married, COUNT(*) "
+    "FROM release GROUP BY CASE WHEN rooms > 3 THEN 'large' END, married",
+    "SELECT married, CASE WHEN age >= 65 THEN 3 WHEN children > 1 THEN 2 ELSE 1 END AS c, SUM(rooms) FROM release GROUP BY 1, 2",
+    (
+        "SELECT CASE WHEN Region IN ('east', 'west') THEN 'sides' ELSE Region END AS r, COUNT(*) FROM release GROUP BY 1",
+        "ELSE Region",
+        "ELSE Region::VARCHAR",
+    ),
+    "SELECT IF(children IS NULL, 'no', 'yes') AS said, wave, COUNT(*) FROM release WHERE rooms < 4 GROUP BY 1, wave",
+    "SELECT CASE WHEN married THEN 'a' WHEN NOT married THEN 'b' ELSE 'c' END AS m, "
+    "CASE WHEN rooms = 1 THEN 'x' ELSE 'y' END AS r, AVG(rooms) FROM release GROUP BY m, r",
     "SELECT wave, COUNT(*) * 100.0 / (COUNT(*) + SUM(rooms)) AS x FROM release WHERE children IS NOT NULL GROUP BY wave",
 ]
 SINGLE = [
@@ -76,6 +89,10 @@ CHOSEN = [
     "SELECT wave, COUNT(*) FROM release GROUP BY wave HAVING wave >= '2020-01-01' ORDER BY wave",
     "SELECT children, COUNT(*) FROM release GROUP BY children HAVING NOT COUNT(*) < 100 ORDER BY children NULLS FIRST",
     "SELECT children, married, COUNT(*) FROM release GROUP BY 1, 2 ORDER BY married DESC, children LIMIT 9",
+    "SELECT CASE WHEN rooms < 3 THEN 2 ELSE 1 END AS r, COUNT(*) AS n FROM release GROUP BY r HAVING n > 10 ORDER BY r DESC",
+    "SELECT CASE WHEN rooms < 3 THEN 'a' WHEN rooms = 6 THEN 'b' END AS r, COUNT(*) FROM release GROUP BY r ORDER BY r NULLS FIRST",
+    "SELECT CASE WHEN rooms < 3 THEN 'a' ELSE 'b' END AS r, Region, COUNT(*) FROM release GROUP BY 1, 2 "
+    "ORDER BY CASE WHEN rooms < 3 THEN 'a' ELSE 'b' END DESC, Region LIMIT 4",
     "SELECT children, AVG(rooms) AS a FROM release GROUP BY children HAVING a IS NOT NULL ORDER BY AVG(rooms) + 1",
 ]  # fmt: skip
 

@@ -147,14 +147,20 @@ class Evaluation:
         if key in self.labelled:
             return self.labelled[key].labels.gather(pl.Series(codes, dtype=pl.UInt32))
         assert isinstance(key, str)
-        return decode_attributes([self.attributes[key]], {key: codes.astype(np.uint32)})[key]
+        attribute = self.attributes[key]
+        if key in self.groups:
+            attribute, codes = self.groups[key].attribute, np.array(self.groups[key].places)[codes]
+        return decode_attributes([attribute], {key: codes.astype(np.uint32)})[key]
 
     def sort_keys(self, key: Key) -> NDArray[np.float64]:
         """By what the groups of a key are sorted; NaN is NULL."""
         if key in self.labelled:
             return self.labelled[key].sort_keys
         assert isinstance(key, str)
-        return _sort_keys(self.attributes[key])
+        if key not in self.groups:
+            return _sort_keys(self.attributes[key])
+        places = np.array(self.groups[key].places)
+        return np.where(places < 0, np.nan, _sort_keys(self.groups[key].attribute)[np.maximum(places, 0)])
 
     def value(self, expression: Expression) -> Counts:
         """An expression in every group shown; NaN is NULL."""
@@ -287,8 +293,8 @@ class Part:
 
 
 def is_merged(groups: Mapping[str, Groups], name: str) -> bool:
-    """Whether the values of an attribute are shown under other labels than their own."""
-    return name in groups and bool(groups[name].merged)
+    """Whether some values of an attribute are shown as one."""
+    return name in groups and not groups[name].apart
 
 
 def _number_of(key: Key, part: Part) -> NDArray[np.intp]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..._errors import InputError
 from ..._estimate import intervals, normal_quantile, standard_errors
 from ..._schema import Attribute, Groups, Schema
-from ..columns import Columns
+from ..columns import Columns, merged_remark, sentence
 from ..estimate import Estimate
 from .answer import Answer
 from .evaluate import Evaluation, check_numeric, is_merged
@@ -187,13 +187,12 @@ def _notes(query: Query, evaluation: Evaluation, level: float, *, nulls: bool, u
 def _of_groups(query: Query, evaluation: Evaluation) -> list[str]:
     """What was done with merged values and missing answers."""
     groups, names = evaluation.groups, query.attributes()
-    merged = {key: groups[key].merged for key in query.groups if isinstance(key, str) and key in evaluation.labelled}
-    listed = ", ".join(f"{n} ({', '.join(label for label, _ in found)})" for n, found in merged.items())
+    merged = {name: dict(groups[name].merged) for name in names if name in groups and groups[name].merged}
     excluded = [name for name in names if name in groups and not groups[name].complete]
     shown = {key: groups[key].attribute if key in groups else a for key, a in evaluation.attributes.items()}
     missing = [key for key in query.groups if isinstance(key, str) and shown[key].missing_code is not None]
     return [
-        *([f"Merged: {listed}."] if merged else []),
+        *([sentence(merged_remark(merged))] if merged else []),
         *([f"Missing answers left out: {', '.join(excluded)}."] if excluded else []),
         *([f"Missing answers are a group: {', '.join(missing)}."] if missing else []),
     ]
