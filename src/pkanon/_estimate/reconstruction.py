@@ -106,7 +106,7 @@ class Reconstruction:
             # in the order in which the axes will be arranged, so that nothing is turned around
             order = sorted(names, key=lambda name: name in groups and not groups[name].apart)
             apart = cls.of(schema, blocks, codes, order, method=method, about=about, weights=weights, progress=progress)
-            return apart.in_groups(groups, tuple(names))
+            return apart._in_groups(groups, tuple(names))
         if isinstance(weights, tuple):
             name, numbers = weights
             if name in names:
@@ -160,7 +160,7 @@ class Reconstruction:
             weighing=weighing,
         )
 
-    def in_groups(self, groups: Mapping[str, Groups], shown: tuple[str, ...] | None = None) -> Self:
+    def _in_groups(self, groups: Mapping[str, Groups], shown: tuple[str, ...] | None = None) -> Self:
         """The same people with some values shown as one or left out, by attribute; ``shown`` is the order of the axes."""
         axes = {attribute.name: Axis.of(attribute, groups.get(attribute.name)) for attribute in self.attributes}
         return self._shown(Grouping.of(self, axes, shown or self.names))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..._errors import InputError
 from ..._estimate import intervals, normal_quantile, standard_errors
-from ..._schema import Attribute, Groups, Schema
+from ..._schema import MISSING_LABEL, Attribute, Groups, Schema
 from ..columns import Columns, merged_remark, sentence
 from ..estimate import Estimate
 from .answer import Answer
@@ -187,7 +187,15 @@ def _notes(query: Query, evaluation: Evaluation, level: float, *, nulls: bool, u
 def _of_groups(query: Query, evaluation: Evaluation) -> list[str]:
     """What was done with merged values and missing answers."""
     groups, names = evaluation.groups, query.attributes()
-    merged = {name: dict(groups[name].merged) for name in names if name in groups and groups[name].merged}
+    asked = {key for key in query.groups if isinstance(key, str)} | {
+        leaf.attribute
+        for condition in _conditions(query)
+        for leaf in leaves(condition)
+        if not isinstance(leaf, (Measured, NotMeasured))
+    }
+    asked |= {name for name, found in groups.items() if MISSING_LABEL in dict(found.merged)}
+    found = {name: dict(groups[name].merged) for name in names if name in groups and name in asked}
+    merged = {name: values for name, values in found.items() if values}
     excluded = [name for name in names if name in groups and not groups[name].complete]
     shown = {key: groups[key].attribute if key in groups else a for key, a in evaluation.attributes.items()}
     missing = [key for key in query.groups if isinstance(key, str) and shown[key].missing_code is not None]
