@@ -13,6 +13,9 @@ at least the smallest V of all deviations that the test does not reject, ``(d - 
 chi-square; and V is at least the smallest one with that distance at most its mean, the degrees of freedom. Without
 randomisation the latter changes nothing. Mutual information is that of the nearest table without negative cells, less its mean over
 REPEATS simulated releases of independent attributes.
+
+Where values are merged or people left out (grouping.py), p are shares of the people shown, and C is that of the whole table:
+how many people are shown is estimated too, and the noise of those left out counts.
 """
 
 from __future__ import annotations
