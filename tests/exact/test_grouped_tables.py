@@ -326,3 +326,51 @@ def test_means_keep_the_numbers_of_the_values():
     answer = fine().query("SELECT AVG(rooms) AS m, COUNT(rooms) AS n FROM release", merge={"rooms": {"(missing)": [7]}})
     assert answer.frame["m"].item() == pytest.approx(rooms.filter(rooms < 7).mean())
     assert answer.frame["n"].item() == pytest.approx((rooms < 7).sum())
+
+
+@pytest.mark.parametrize("missing", ["category", "exclude"])
+def test_kept_comparisons_are_those_of_recoded_people(missing):
+    names = ("education", "sex", "age")
+    released = coarse() if missing == "category" else coarse("education", "age")
+    after = fine().crosstab(*names, merge=MERGE, missing=missing, about="population")
+    before = released.crosstab(*names, missing=missing, about="population")
+    degree, women = {"education": "degree"}, {"sex": "F"}
+    # a ratio of people who answered has n/(n - 1) of all people, not of those who answered
+    rows = math.sqrt(ROWS / (ROWS - 1) * (released.rows - 1) / released.rows)
+    ours, theirs = (table.standardised(degree, "age", given=women) for table in (after, before))
+    assert (ours.value, ours.standard_error) == pytest.approx((theirs.value, theirs.standard_error * rows), **CLOSE)
+    for ours, theirs in zip(
+        (after.mantel_haenszel(women, degree, "age"), after.trend(degree, over="age")),
+        (before.mantel_haenszel(women, degree, "age"), before.trend(degree, over="age")),
+    ):
+        one, two = (each.odds_ratio if hasattr(each, "odds_ratio") else each.slope for each in (ours, theirs))
+        assert (one.value, one.standard_error) == pytest.approx((two.value, two.standard_error * rows), rel=1e-7)
+        # the variance under no association: that of all people, of whom only those who answered have a part
+        assert ours.test.statistic == pytest.approx(theirs.test.statistic, rel=1e-7)
+
+
+@pytest.mark.parametrize("design", ["equal-rho", "optimal"])
+def test_comparisons_of_merged_groups_are_those_of_their_values(design):
+    """With noise: a merged table says what the table apart says of the same people."""
+    plan = pk.plan(fine().plan.schema, records=ROWS, k=5, design=design)
+    release = pk.release(people(), plan, randomness=pk.Seeded(3))
+    merge = {"education": {"school": ["9th", "10th"], "degree": ["BA", "MA"]}}
+    apart = release.crosstab("education", "sex", "rooms", about="population")
+    after = release.crosstab("education", "sex", "rooms", about="population", merge=merge)
+    degree, women = {"education": "degree"}, {"sex": "F"}
+    values = {"education": ["BA", "MA"]}
+    one, two = after.mantel_haenszel(women, degree, "rooms"), apart.mantel_haenszel(women, values, "rooms")
+    assert one.strata == two.strata
+    assert (one.odds_ratio.value, one.odds_ratio.standard_error) == pytest.approx(
+        (two.odds_ratio.value, two.odds_ratio.standard_error), rel=1e-7
+    )
+    one, two = after.trend(degree, over="rooms"), apart.trend(values, over="rooms")
+    assert (one.slope.value, one.slope.standard_error) == pytest.approx(
+        (two.slope.value, two.slope.standard_error), rel=1e-7
+    )
+    # the null is that of the nearest table, which differs between the two: negative cells are those of groups
+    assert one.test.statistic == pytest.approx(two.test.statistic, rel=0.05)
+    both = release.crosstab("education", merge=merge, about="population").count(education="degree") - apart.count(
+        values
+    )
+    assert (both.value, both.standard_error) == pytest.approx((0, 0), abs=1e-6)  # numbers of any two tables

@@ -11,7 +11,7 @@ import pkanon as pk
 
 from . import private
 from .destinations import deliver, destination, output_options
-from .options import level_option
+from .options import group_options, level_option
 from .printing import note, print_cells, say
 from .progress import progress_bar
 
@@ -48,6 +48,7 @@ from .progress import progress_bar
     help="Errors about the people in the table, or about the population they were sampled from.",
 )
 @level_option
+@group_options
 @output_options
 def command(
     release: str,
@@ -59,6 +60,8 @@ def command(
     adjust: str,
     about: str,
     level: float,
+    merge: dict[str, Any],
+    missing: str,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -90,7 +93,7 @@ def command(
                 raise pk.InputError(
                     f"'{attribute}' is named twice; the condition, groups and strata are different attributes."
                 )
-        table = opened.crosstab(*names, about=about, level=level)
+        table = opened.crosstab(*names, about=about, merge=merge, missing=missing, level=level)
         chosen = {name: [_label(table, name, text) for text in texts]}
         found: dict[str, Any]
         if trend is not None:
@@ -111,6 +114,8 @@ def command(
     for caption in tested.captions:
         say(caption)
     say(f"Corrected for the randomisation; errors are about {private.reading(about)}.")
+    if table.groups_remark:
+        say(f"{table.groups_remark[:1].upper()}{table.groups_remark[1:]}.")
 
 
 def _split(condition: str) -> tuple[str, list[str]]:

@@ -196,3 +196,24 @@ class Grouping:
             if not self.axes[name].complete:
                 result = result * (places >= 0).reshape([-1 if axis == place else 1 for axis in range(result.ndim)])
         return np.ascontiguousarray(result, float)
+
+    def shared_out(self, people: Counts) -> Counts:
+        """A table of everybody in which ``people`` are those in the cells shown, which are no estimate of their own.
+
+        The people of a merged group are shared out among its values as these are estimated in the nearest table without
+        negative cells; who is left out is where that table has them.
+        """
+        near = self.table.channel.collapse(self.table.nearest_whole)
+        inside = self.spread(people)
+        for place, name in enumerate(self.table.names):
+            alone = near.sum(tuple(other for other in range(near.ndim) if other != place))
+            axis = self.axes[name]
+            for members in axis.indicators > 0 if name in self.shown else [axis.places >= 0]:
+                size = float(alone[members].sum())
+                alone[members] = alone[members] / size if size > 0 else 1 / members.sum()
+            inside = inside * alone.reshape([-1 if other == place else 1 for other in range(near.ndim)])
+        outside = np.where(self.spread(np.ones(self.shape)) > 0, 0.0, near)
+        left = max(self.table.total - float(people.sum()), 0.0)
+        if outside.sum() > 0:
+            outside *= left / outside.sum()
+        return np.asarray(inside + outside)

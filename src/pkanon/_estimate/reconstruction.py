@@ -299,15 +299,19 @@ class Reconstruction:
 
     def cell_limits(self, level: float) -> tuple[Counts, Counts]:
         """Limits of each cell at ``level`` around the unbiased estimate, before they are widened to hold the estimate."""
-        if self.grouping is not None and level not in self._limits:
-            self._limits[level] = self.grouping.limits(level)
         if level not in self._limits:
-            limits = function_limits(self, cells(self.channel), self.standard_errors.ravel(), level)
-            low, high = (np.where(self.channel.possible, limit.reshape(self.counts.shape), 0.0) for limit in limits)
+            low, high = self._new_limits(level)
             while len(self._limits) >= MOST_LEVELS:
                 self._limits.pop(next(iter(self._limits)))
             self._limits[level] = low, high
         return self._limits[level]
+
+    def _new_limits(self, level: float) -> tuple[Counts, Counts]:
+        if self.grouping is not None:
+            return self.grouping.limits(level)
+        limits = function_limits(self, cells(self.channel), self.standard_errors.ravel(), level)
+        low, high = (np.where(self.channel.possible, limit.reshape(self.counts.shape), 0.0) for limit in limits)
+        return low, high
 
     def near_zero(self, level: float = 0.95) -> NDArray[np.bool_]:
         """Where the interval holds zero: nobody may be there."""

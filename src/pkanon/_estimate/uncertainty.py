@@ -163,7 +163,7 @@ class Joint:
 class _Apart:
     """A sum of linear functions of tables that stay apart: each reduced, their errors, and how they are correlated."""
 
-    parts: list[_Reduced]
+    parts: list[Reduced]
     values: Counts
     errors: Counts
     correlation: Counts

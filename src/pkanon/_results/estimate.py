@@ -583,9 +583,9 @@ class Estimate(Reconstruction, Tabular):
         ``level`` is the confidence level to name; the estimate's own by default.
         """
         remark = self.groups_remark
-        return self.source(level, given=given) + (f"; {remark}" if remark else "")
+        return self.plain_caption(level, given=given) + (f"; {remark}" if remark else "")
 
-    def source(self, level: float | None = None, *, given: Sequence[str] = ()) -> str:
+    def plain_caption(self, level: float | None = None, *, given: Sequence[str] = ()) -> str:
         """The caption without what is said about merged values and missing answers.
 
         ``level`` and ``given`` are those of :meth:`caption`.

@@ -149,7 +149,7 @@ def describe(
     grouped = [attribute for attribute in table.attributes if attribute.name in by]
     merged = {name: groups for name, groups in table.merged.items() if name in by}
     remarks = [
-        table.source(level),
+        table.plain_caption(level),
         *([merged_remark(merged)] if merged else []),
         *([f"people without an answer to what is described are left out: {', '.join(excluded)}"] if excluded else []),
         *(["missing answers are a group"] if any(a.missing_code is not None for a in grouped) else []),

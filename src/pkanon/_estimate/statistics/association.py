@@ -287,30 +287,9 @@ def _about_the_population(table: Reconstruction) -> Reconstruction:
 
 
 def _independent(table: Reconstruction, independent: Counts) -> Counts:
-    """The people if the attributes were independent with the shares ``independent``, extra axes included.
-
-    Where values are merged, those of a group are shared out as they are estimated over all people. Who is left out stays where
-    the nearest table has them.
-    """
-    grouping = table.grouping
-    if grouping is None:
-        return spread_whole(table.channel, table.total * independent)
-    whole = grouping.table
-    near = whole.channel.collapse(whole.nearest_whole)
-    inside = grouping.spread(table.total * independent)
-    for place, name in enumerate(whole.names):
-        axis = grouping.axes[name]
-        alone = near.sum(tuple(other for other in range(near.ndim) if other != place))
-        for group in axis.indicators:
-            members = group > 0
-            size = float(alone[members].sum())
-            alone[members] = alone[members] / size if size > 0 else 1 / members.sum()
-        inside = inside * alone.reshape([-1 if other == place else 1 for other in range(near.ndim)])
-    outside = np.where(grouping.spread(np.ones(grouping.shape)) > 0, 0.0, near)
-    left = max(whole.total - table.total, 0.0)
-    if outside.sum() > 0:
-        outside *= left / outside.sum()
-    return spread_whole(whole.channel, inside + outside)
+    """The people if the attributes were independent with the shares ``independent``, extra axes included."""
+    people = table.total * independent
+    return spread_whole(table.channel, people if table.grouping is None else table.grouping.shared_out(people))
 
 
 def _mutual_information(table: Reconstruction, independent: Counts) -> Measure:

@@ -222,10 +222,26 @@ def _noise(table: Reconstruction, strata: int, kinds: Sequence[Counts]) -> Count
     Nobody is of two kinds, so nothing is taken off the sums of products (variance.py).
     """
     groups = math.prod(table.counts.shape[:strata])
+    if table.grouping is not None:
+        return _grouped_noise(table, strata, kinds)
     grouped = Grouped(table.channel, table.names[:strata], np.arange(groups), tuple(kinds))
     if table.weighing is not None:
         return table.weighing.grouped(grouped).pair_products(table.weighing.table.squares)
     return grouped.pair_products(table.squares)
+
+
+def _grouped_noise(table: Reconstruction, strata: int, kinds: Sequence[Counts]) -> Counts:
+    """The same where values are merged or left out: every stratum by itself, on the whole table."""
+    assert table.grouping is not None
+    weighing = table.whole.weighing
+    counted = table.whole if weighing is None else weighing.table
+    found = []
+    for number in range(math.prod(table.counts.shape[:strata])):
+        weights = table.grouping.spread(np.stack(kinds) * _stratum(table, strata, number))
+        carried = counted.channel.inverse_transpose(weights if weighing is None else weighing.weights(weights))
+        flat = carried.reshape(len(kinds), -1)
+        found.append((flat * counted.squares.ravel()) @ flat.T)
+    return np.stack(found)
 
 
 def _independent_variance(
@@ -242,7 +258,7 @@ def _independent_variance(
     """
     shape = table.counts.shape
     sizes = [math.prod(part) for part in (shape[:strata], shape[strata : strata + firsts], shape[strata + firsts :])]
-    people = nearest(table.unbiased, table.total, table.channel.possible).reshape(sizes)
+    people = nearest(table.unbiased, table.total, table.possible).reshape(sizes)
     a, b = a.reshape(sizes), b.reshape(sizes)
     whole = people.sum((1, 2), keepdims=True)
     size = np.maximum(whole, 1e-300)
@@ -271,7 +287,7 @@ def trend(table: Reconstruction, where: Where, over: str, given: Where, scores: 
     slope = found / (squared - scored * scored / size)
     if table.weighted:
         return Trend(slope, slope.test(0.0), rest)
-    people = nearest(table.unbiased, table.total, table.channel.possible)
+    people = nearest(table.unbiased, table.total, table.possible)
     inside = np.where(group, people, 0.0)
     present = float(inside.sum())
     if present <= 1:
@@ -305,6 +321,8 @@ def _scores(table: Reconstruction, scores: Values | None) -> tuple[Counts, NDArr
 
 def _null_variance(table: Reconstruction, weights: Counts, people: Counts) -> float:
     """The variance of a sum if ``people`` were the truth; its weights hold their own n/(n - 1)."""
+    if table.grouping is not None:
+        weights, people = table.grouping.spread(weights), table.grouping.shared_out(people)
     whole = spread_whole(table.channel, np.where(table.channel.possible, people, 0.0))
     variance = float(variance_if(table, Listed(table.channel, weights[None]), whole)[0])
     return variance / (table.sample_factor if table.about == "population" else 1.0)
@@ -340,8 +358,16 @@ def _ordered(table: Reconstruction, names: Sequence[str]) -> Reconstruction:
 
 def _told_from_zero(table: Reconstruction, strata: int, people: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """In which strata there are such people for certain: more than the noise alone may show."""
-    counted = replace(table, about="table")
     groups = math.prod(table.counts.shape[:strata])
+    if table.grouping is not None:
+        weights = table.grouping.spread(
+            np.stack([people & _stratum(table, strata, i) for i in range(groups)]).astype(float)
+        )
+        whole = replace(table.whole, about="table")
+        sizes = (weights * whole.unbiased).reshape(groups, -1).sum(1)
+        errors = np.sqrt(whole.variances_of(weights))
+        return np.asarray(sizes > np.maximum(normal_quantile(0.95) * errors, 1e-9))
+    counted = replace(table, about="table")
     functions = Grouped(table.channel, table.names[:strata], np.arange(groups), (people.astype(float),))
     sizes = functions.values(counted.unbiased)
     errors = np.sqrt(variances(counted, functions)[0])

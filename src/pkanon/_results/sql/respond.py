@@ -152,7 +152,7 @@ def _chosen(query: Query, evaluation: Evaluation) -> NDArray[np.intp]:
 def _notes(query: Query, evaluation: Evaluation, level: float, *, nulls: bool, unknown: bool) -> list[str]:
     """How the answer was made, in sentences."""
     table, by_name = evaluation.table, evaluation.attributes
-    notes = [f"Estimated {table.source(level)}.", *_of_groups(query, evaluation)]
+    notes = [f"Estimated {table.plain_caption(level)}.", *_of_groups(query, evaluation)]
     summed = {
         a.argument: a.function for a in _aggregates(query) if a.function != "count" and isinstance(a.argument, str)
     }
