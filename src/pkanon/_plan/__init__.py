@@ -4,6 +4,7 @@ plan.py     schema, units, blocks, record count; plan.json in and out;  asked.py
 privacy.py  k and epsilon, read from the integers of the blocks;  central/  the same for the shuffled release as a whole
 numbers.py  numbers as people write them, read exactly
 predict.py  the error of a cross-tabulation;  readable.py  how tables will read to a person
+instead.py  what to ask instead of a table that cannot be read
 promises.py every sentence of what is promised, assumed, outside and void;  explain.py  what is done
 notebook.py  pieces of HTML for notebooks
 transitions.py  what happens to one answer;  by_hand.py  one column corrected by hand
@@ -18,6 +19,7 @@ from .by_hand import ByHand, by_hand
 from .central import Central, central_bound, central_epsilon, checked_delta, default_delta
 from .collection import LINKABLE, OPEN_LINK, SIMULATED, UNLINKABLE, Collection
 from .composition import Composition, compose
+from .instead import unreadable
 from .numbers import Number, exact
 from .plan import FORMAT as PLAN_FORMAT
 from .plan import LARGEST_RECORDS, CountNoise, Plan, parse_plan, read_plan
@@ -102,5 +104,6 @@ __all__ = [
     "share_above",
     "total_anonymity_ratio",
     "total_epsilon_ratio",
+    "unreadable",
     "void_reasons",
 ]
