@@ -243,7 +243,7 @@ cells_of <- function(tab, level, given) {
     shares, released = as.vector(collapse(table$channel, table$released)),
     predicted = cells$predicted, possible = as.vector(table$channel$possible)
   )
-  names(numbers)[5:9] <- c("share", "share_error", "share_low", "share_high", "bounded")
+  names(numbers)[5:10] <- c("share", "share_error", "share_low", "share_high", "bounded", "beyond")
   list(labels = labels, grid = grid, numbers = numbers[order, ])
 }
 
@@ -258,24 +258,20 @@ merged_cells <- function(tab, grid, level, given) {
     if (!possible) {
       return(data.frame(
         estimate = 0, error = 0, low = 0, high = 0, share = 0, share_error = 0, share_low = 0, share_high = 0,
-        bounded = TRUE, released = sum(weights * released), predicted = FALSE, possible = FALSE
+        bounded = TRUE, beyond = FALSE, released = sum(weights * released), predicted = FALSE, possible = FALSE
       ))
     }
     number <- linear_number(table, weights)
     group <- weights_of_labels(tab, where[given])
-    share <- if (length(given)) {
-      divide(number, linear_number(table, group))
-    } else {
-      scaled(number, if (table$total != 0) 1 / table$total else NaN)
-    }
+    share <- divide(number, linear_number(table, group))
     found <- reduced_error(reduce_function(table, as.vector(weights)))
     limits <- number_limits(number, level)
     share_limits <- number_limits(share, level)
     data.frame(
       estimate = number$value, error = found$error, low = limits$low, high = limits$high,
-      share = share$value, share_error = standard_error(share), share_low = share_limits$low,
-      share_high = share_limits$high, bounded = share_limits$bounded, released = sum(weights * released),
-      predicted = found$predicted, possible = TRUE
+      share = cut_value(share), share_error = standard_error(share), share_low = share_limits$low,
+      share_high = share_limits$high, bounded = share_limits$bounded, beyond = share_limits$beyond,
+      released = sum(weights * released), predicted = found$predicted, possible = TRUE
     )
   })
   do.call(rbind, rows)
@@ -295,7 +291,7 @@ weights_of_labels <- function(tab, where) {
 flags_of <- function(numbers) {
   words <- cbind(
     ifelse(numbers$low <= 0, "near zero", NA), ifelse(numbers$predicted, "predicted error", NA),
-    ifelse(numbers$bounded, NA, "small group")
+    ifelse(numbers$bounded, NA, "small group"), ifelse(numbers$beyond, "out of range", NA)
   )
   flags <- apply(words, 1L, function(w) if (all(is.na(w))) "" else paste(w[!is.na(w)], collapse = ", "))
   ifelse(numbers$possible, flags, "impossible")

@@ -92,22 +92,32 @@ ratio_limits <- function(above, above_limits, below, below_limits, correlation) 
     a <- below^2 - down^2
     b <- above * below - correlation * up * down
     inside <- pmax(b * b - a * (above^2 - up^2), 0)
-    bounded <- a > 0 & below > 0
-    list(value = ifelse(bounded, (b + sign * sqrt(inside)) / a, NaN), bounded = bounded)
+    ifelse(bounded, (b + sign * sqrt(inside)) / a, NaN)
   }
+  bounded <- certain(below, below_limits)
   low <- root(above - above_limits$low, below_limits$high - below, -1)
   high <- root(above_limits$high - above, below - below_limits$low, 1)
-  list(low = low$value, high = high$value, bounded = low$bounded & high$bounded)
+  list(low = low, high = high, bounded = bounded)
 }
 
-# Limits of a count of people over the size of a group that holds them all; 0 to 1 where nothing bounds them.
+# Where the size of a group is certain enough to divide by: its interval reaches neither zero nor twice the size.
+certain <- function(size, limits) size > 0 & size^2 > (limits$high - size)^2 & size^2 > (size - limits$low)^2
+
+# Limits of numbers that lie between least and largest, cut off there; and where nothing of an interval was left.
+within_range <- function(low, high, least, largest) {
+  list(
+    low = pmin(pmax(low, least), largest), high = pmin(pmax(high, least), largest),
+    beyond = high < least | low > largest
+  )
+}
+
+# Limits of a count of people over the size of a group that holds them all, cut to 0 and 1; 0 to 1 where nothing bounds them.
 share_limits <- function(above, above_limits, above_errors, below, below_limits, below_errors, covariance) {
   correlation <- covariance / (above_errors * below_errors)
   correlation <- pmin(pmax(replace_infinite(correlation), -1), 1)
   limits <- ratio_limits(above, above_limits, below, below_limits, correlation)
-  list(
-    low = ifelse(limits$bounded, limits$low, 0), high = ifelse(limits$bounded, limits$high, 1), bounded = limits$bounded
-  )
+  found <- within_range(ifelse(limits$bounded, limits$low, 0), ifelse(limits$bounded, limits$high, 1), 0, 1)
+  c(found, list(bounded = limits$bounded))
 }
 
 replace_infinite <- function(x) {

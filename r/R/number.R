@@ -3,14 +3,15 @@
 # Counts, sums and differences are linear functions of the table. Products and ratios are linear to first order (the delta
 # method): a number carries its slope in each cell. So numbers from one table can be combined with their correlated errors.
 # A number also records whether it is linear, or a quotient of two linear numbers: counts and shares have better intervals
-# than their slopes alone would give.
+# than their slopes alone would give. And it records by which linear numbers it was divided: a number over the size of a small
+# group cannot be trusted.
 
 new_number <- function(table, value, slopes, linear = FALSE, above = NULL, below = NULL, offset = 0, scale = "plain",
-                       what = "number", level = 0.95) {
+                       what = "number", level = 0.95, divisors = list()) {
   structure(
     list(
       table = table, value = value, slopes = slopes, linear = linear, above = above, below = below, offset = offset,
-      scale = scale, what = what, level = level
+      scale = scale, what = what, level = level, divisors = divisors
     ),
     class = "pk_number"
   )
@@ -27,7 +28,7 @@ is_constant <- function(x) x$linear && all(x$slopes == 0)
 scaled <- function(x, factor) {
   new_number(
     x$table, factor * x$value, factor * x$slopes, x$linear,
-    if (!is.null(x$above)) scaled(x$above, factor), x$below, factor * x$offset
+    if (!is.null(x$above)) scaled(x$above, factor), x$below, factor * x$offset, divisors = x$divisors
   )
 }
 
@@ -39,28 +40,54 @@ add <- function(x, y) {
     term <- pair[[1L]]
     if (is_constant(pair[[2L]]) && !is.null(term$below)) {
       return(new_number(
-        x$table, value, slopes, above = term$above, below = term$below, offset = term$offset + pair[[2L]]$offset
+        x$table, value, slopes, above = term$above, below = term$below, offset = term$offset + pair[[2L]]$offset,
+        divisors = term$divisors
       ))
     }
   }
-  new_number(x$table, value, slopes)
+  new_number(x$table, value, slopes, divisors = c(x$divisors, y$divisors))
 }
 
 multiply <- function(x, y) {
   if (is_constant(y)) return(scaled(x, y$offset))
   if (is_constant(x)) return(scaled(y, x$offset))
-  new_number(x$table, x$value * y$value, x$value * y$slopes + y$value * x$slopes)
+  slopes <- x$value * y$slopes + y$value * x$slopes
+  new_number(x$table, x$value * y$value, slopes, divisors = c(x$divisors, y$divisors))
 }
 
 divide <- function(x, y) {
   if (is_constant(y)) return(scaled(x, if (y$offset != 0) 1 / y$offset else NaN))
-  divisor <- if (y$value != 0) y$value else NaN
+  plain <- y$linear && y$offset == 0
+  # there is nothing to divide by where what is never negative, such as people, is not positive
+  usable <- if (plain && all(y$slopes >= 0)) y$value > 0 else y$value != 0
+  divisor <- if (!is.nan(y$value) && usable) y$value else NaN
   value <- x$value / divisor
   slopes <- (x$slopes - value * y$slopes) / divisor
-  if (x$linear && y$linear && x$offset == 0 && y$offset == 0) {
-    return(new_number(x$table, value, slopes, above = x, below = y))
+  divisors <- c(x$divisors, if (plain) list(y) else y$divisors)
+  if (plain && x$linear && x$offset == 0) {
+    return(new_number(x$table, value, slopes, above = x, below = y, divisors = divisors))
   }
-  new_number(x$table, value, slopes)
+  new_number(x$table, value, slopes, divisors = divisors)
+}
+
+# What a quotient is if it is a mean over people: the least and the largest value that it can have, and the factor of which it
+# is a share; NULL if it is no mean.
+mean_of <- function(x) {
+  if (is.null(x$above) || is.null(x$below)) return(NULL)
+  possible <- as.vector(x$table$channel$possible)
+  part <- ifelse(possible, x$above$slopes, 0)
+  inside <- possible & x$below$slopes == 1
+  is_mean <- all(inside | !possible | x$below$slopes == 0) && any(inside) && all(inside | part == 0)
+  if (!is_mean) return(NULL)
+  factor <- part[part != 0][1L]
+  if (is.na(factor)) factor <- 1
+  list(least = min(part[inside]), largest = max(part[inside]), factor = if (all(part == 0 | part == factor)) factor)
+}
+
+# The value of a number; that of a mean or a share is cut to what it can be.
+cut_value <- function(x) {
+  found <- mean_of(x)
+  if (is.null(found)) x$value else pmin(pmax(x$value, found$least + x$offset), found$largest + x$offset)
 }
 
 Ops.pk_number <- function(e1, e2) {
@@ -153,11 +180,14 @@ standard_error <- function(x) {
   sqrt(variances(x$table, listed(x$table$channel, x$slopes))$variance)
 }
 
-# Limits of a number, widened where needed to hold it, and whether anything bounds them.
+# Limits of a number, widened where needed to hold it; whether anything bounds them, and whether nothing of them was possible.
 number_limits <- function(x, level) {
-  if (!is.finite(x$value)) return(list(low = NaN, high = NaN, bounded = FALSE))
+  mean <- mean_of(x)
+  value <- cut_value(x)
   bounded <- TRUE
+  beyond <- FALSE
   if (x$scale == "log") {
+    if (!is.finite(x$value)) return(list(low = NaN, high = NaN, bounded = FALSE, beyond = FALSE))
     error <- standard_error(x)
     if (x$value > 0) {
       reach <- z_of(level) * error / x$value
@@ -165,41 +195,93 @@ number_limits <- function(x, level) {
     } else {
       limits <- wald(x$value, error, level)
     }
+    if (!is.null(mean)) limits <- within_range(limits$low, limits$high, mean$least + x$offset, mean$largest + x$offset)
+  } else if (!is.null(mean)) {
+    limits <- limits_of_mean(x, mean, level)
+    bounded <- limits$bounded
+    beyond <- limits$beyond && !is.nan(x$value)
+  } else if (!is.finite(x$value)) {
+    return(list(low = NaN, high = NaN, bounded = FALSE, beyond = FALSE))
   } else if (x$linear) {
     limits <- reduced_limits(reduce_function(x$table, x$slopes), level)
     limits <- list(low = limits$low + x$offset, high = limits$high + x$offset)
   } else {
-    limits <- limits_of_share(x, level)
-    if (is.null(limits)) limits <- wald(x$value, standard_error(x), level) else bounded <- limits$bounded
+    limits <- wald(x$value, standard_error(x), level)
   }
-  list(low = min(limits$low, x$value), high = max(limits$high, x$value), bounded = bounded)
+  list(
+    low = min(limits$low, value, na.rm = TRUE), high = max(limits$high, value, na.rm = TRUE), bounded = bounded,
+    beyond = beyond
+  )
 }
 
-# Limits of a number that is a share of a group, times any factor; NULL if it is none.
-limits_of_share <- function(x, level) {
-  if (is.null(x$above) || is.null(x$below)) return(NULL)
-  possible <- as.vector(x$table$channel$possible)
-  part <- ifelse(possible, x$above$slopes, 0)
-  whole <- ifelse(possible, x$below$slopes, 0)
-  factor <- part[part != 0][1L]
-  if (is.na(factor)) factor <- 1
-  is_share <- all(whole == 0 | whole == 1) && any(whole == 1) && all(part == 0 | (part == factor & whole == 1))
-  if (!is_share) return(NULL)
+# Limits of a number that is a mean over a group, or a share of it: all that is possible where the group is small.
+limits_of_mean <- function(x, mean, level) {
   above <- reduce_function(x$table, x$above$slopes)
   below <- reduce_function(x$table, x$below$slopes)
-  ends <- reduced_limits(above, level)
   channel <- x$table$channel
   covariance <- covariance_of(x$table, listed(channel, x$above$slopes), listed(channel, x$below$slopes))
-  limits <- share_limits(
-    x$above$value / factor,
-    list(low = min(ends$low / factor, ends$high / factor), high = max(ends$low / factor, ends$high / factor)),
-    reduced_error(above)$error / abs(factor),
-    x$below$value, reduced_limits(below, level), reduced_error(below)$error,
-    covariance / factor
+  size <- x$below$value
+  size_limits <- reduced_limits(below, level)
+  size_error <- reduced_error(below)$error
+  if (!is.null(mean$factor)) {
+    factor <- mean$factor
+    ends <- reduced_limits(above, level)
+    limits <- share_limits(
+      x$above$value / factor,
+      list(low = min(ends$low / factor, ends$high / factor), high = max(ends$low / factor, ends$high / factor)),
+      reduced_error(above)$error / abs(factor),
+      size, size_limits, size_error, covariance / factor
+    )
+    ends <- pmin(pmax(c(limits$low, limits$high) * factor, mean$least), mean$largest)
+    limits$low <- min(ends)
+    limits$high <- max(ends)
+  } else {
+    # any mean m: m plus (above - m below) / below, whose numerator is 0, give or take z errors
+    centre <- if (is.nan(x$value)) 0 else x$value - x$offset
+    error <- if (is.nan(x$value)) 0 else abs(size) * standard_error(x)
+    correlation <- replace_infinite((covariance - centre * size_error^2) / (error * size_error))
+    reach <- z_of(level) * error
+    found <- ratio_limits(0, list(low = -reach, high = reach), size, size_limits, pmin(pmax(correlation, -1), 1))
+    limits <- within_range(
+      if (found$bounded) found$low + centre else mean$least, if (found$bounded) found$high + centre else mean$largest,
+      mean$least, mean$largest
+    )
+    limits$bounded <- found$bounded
+  }
+  list(
+    low = limits$low + x$offset, high = limits$high + x$offset, bounded = limits$bounded,
+    beyond = limits$beyond && mean$least < mean$largest
   )
-  if (all(part == factor * whole)) limits$low <- limits$high <- 1
-  ends <- c(limits$low, limits$high) * factor
-  list(low = min(ends) + x$offset, high = max(ends) + x$offset, bounded = limits$bounded)
+}
+
+# What must be said beside a number, at the level of its interval; "" if there is nothing.
+flag_of <- function(x, level = x$level) {
+  mean <- mean_of(x)
+  part <- if (x$linear) x else if (!is.null(mean) && !is.null(mean$factor) && mean$factor > 0) x$above
+  flags <- character()
+  if (!is.null(part) && x$offset == 0) {
+    weights <- part$slopes[part$slopes != 0]
+    if (length(weights) && all(weights == weights[1L]) && weights[1L] > 0) {
+      if (!any(part$slopes != 0 & as.vector(x$table$channel$possible))) return("impossible")
+      reduced <- reduce_function(x$table, part$slopes)
+      if (min(reduced_limits(reduced, level)$low, part$value) <= 0) flags <- c(flags, "near zero")
+      if (reduced_error(reduced)$predicted) flags <- c(flags, "predicted error")
+    }
+  }
+  small <- vapply(x$divisors, function(size) !is_constant(size) && is_small(size, level), TRUE)
+  if (any(small)) flags <- c(flags, "small group")
+  if (!is.null(mean) && x$scale == "plain" && number_limits(x, level)$beyond) flags <- c(flags, "out of range")
+  paste(flags, collapse = ", ")
+}
+
+# Whether a linear number is not certain enough to divide by; one that can have either sign is taken without it.
+is_small <- function(size, level) {
+  limits <- reduced_limits(reduce_function(size$table, size$slopes), level)
+  possible <- as.vector(size$table$channel$possible)
+  if (size$value < 0 && any(size$slopes[possible] < 0)) {
+    return(!certain(-size$value, list(low = -limits$high, high = -limits$low)))
+  }
+  !certain(size$value, limits)
 }
 
 confint.pk_number <- function(object, parm, level = object$level, ...) {
@@ -210,20 +292,23 @@ confint.pk_number <- function(object, parm, level = object$level, ...) {
 
 as.data.frame.pk_number <- function(x, row.names = NULL, optional = FALSE, ..., level = x$level) {
   limits <- number_limits(x, check_level(level))
-  result <- data.frame(x$value, standard_error(x), limits$low, limits$high, row.names = row.names)
-  names(result) <- result_columns("estimate", level)
+  result <- data.frame(
+    cut_value(x), standard_error(x), limits$low, limits$high, flag_of(x, level), row.names = row.names
+  )
+  names(result) <- c(result_columns("estimate", level), "flag")
   result
 }
 
-as.double.pk_number <- function(x, ...) x$value
+as.double.pk_number <- function(x, ...) cut_value(x)
 
 print.pk_number <- function(x, ...) {
   limits <- number_limits(x, x$level)
   error <- standard_error(x)
-  texts <- format_with(c(x$value, error, limits$low, limits$high), error)
+  texts <- format_with(c(cut_value(x), error, limits$low, limits$high), error)
   cat(x$what, ": ", texts[1L], ", standard error ", texts[2L], ", ", percent(x$level), "% interval ", texts[3L], " to ",
       texts[4L], "\n", sep = "")
-  if (!limits$bounded) cat("The group may be empty, so nothing bounds this share.\n")
+  flag <- flag_of(x)
+  if (flag != "") cat("Flag: ", flag, "\n", sep = "")
   invisible(x)
 }
 

@@ -1,4 +1,5 @@
-# Each cell of a table as a share of all people, or of the people in its group.
+# Each cell of a table as a share of all people, or of the people in its group, cut to 0 and 1. There is no share of a group
+# whose estimated size is not positive.
 
 cell_shares <- function(table, given, level) {
   cells <- cell_variances(table)
@@ -6,9 +7,10 @@ cell_shares <- function(table, given, level) {
   counts <- as.vector(table$counts)
   if (!length(given)) {
     scale <- if (table$total != 0) 1 / table$total else NaN
+    found <- within_range(limits$low * scale, limits$high * scale, 0, 1)
     return(data.frame(
-      share = counts * scale, error = cells$errors * scale, low = limits$low * scale, high = limits$high * scale,
-      bounded = TRUE
+      share = pmin(pmax(counts * scale, 0), 1), error = cells$errors * scale, low = found$low, high = found$high,
+      bounded = TRUE, beyond = found$beyond
     ))
   }
   kept <- match(intersect(table$names, given), table$names)
@@ -29,7 +31,7 @@ cell_shares <- function(table, given, level) {
   } else {
     covariance - counts
   }
-  share <- ifelse(group != 0, counts / group, NaN)
+  share <- ifelse(group > 0, counts / group, NaN)
   own <- as_estimated(cells)
   common <- 2 * share * covariance
   groups <- share^2 * of_group(as_estimated(group_cells))
@@ -38,16 +40,22 @@ cell_shares <- function(table, given, level) {
   possible <- as.vector(table$channel$possible)
   weak <- which(!(variance > ROUNDING * magnitude) & possible & is.finite(share))
   if (length(weak)) variance[weak] <- written_out(table, kept, weak, share[weak])
-  errors <- sqrt(pmax(variance, 0)) / abs(ifelse(group != 0, group, NaN))
+  errors <- sqrt(pmax(variance, 0)) / ifelse(group > 0, group, NaN)
   found <- share_limits(
     counts, limits, cells$errors, group, lapply(group_limits, of_group), of_group(group_cells$errors), covariance
   )
-  # nothing bounds the share of a group that may be empty
+  share <- pmin(pmax(share, 0), 1)
+  # a group without a share has the limits of all that it could be
   low <- pmin(found$low, share, na.rm = TRUE)
   high <- pmax(found$high, share, na.rm = TRUE)
-  if (length(kept) == length(shape)) low <- high <- ifelse(is.nan(share), low, 1)  # each cell is its own group
+  beyond <- found$beyond & possible & !is.nan(share)
+  if (length(kept) == length(shape)) {  # each cell is its own group
+    low <- ifelse(is.nan(share), low, 1)
+    high <- ifelse(is.nan(share), high, 1)
+    beyond[] <- FALSE
+  }
   low[!possible] <- high[!possible] <- errors[!possible] <- 0
-  data.frame(share = share, error = errors, low = low, high = high, bounded = found$bounded | !possible)
+  data.frame(share = share, error = errors, low = low, high = high, bounded = found$bounded | !possible, beyond = beyond)
 }
 
 # The variance of each cell as it is estimated, also where that is not positive.

@@ -13,7 +13,7 @@ test.pk_number <- function(x, null = NULL, ...) {
   limits <- number_limits(x, x$level)
   structure(
     list(
-      statistic = c(z = z), p.value = 2 * stats::pnorm(-abs(z)), estimate = stats::setNames(x$value, x$what),
+      statistic = c(z = z), p.value = 2 * stats::pnorm(-abs(z)), estimate = stats::setNames(cut_value(x), x$what),
       null.value = c(value = null), stderr = error, alternative = "two.sided",
       conf.int = structure(c(limits$low, limits$high), conf.level = x$level),
       method = "Test of a number from a randomised release", data.name = x$what
@@ -34,12 +34,12 @@ distance_from <- function(x, null, error) {
   apart <- x$value - null
   if (error == 0 && abs(apart) <= CLOSE * max(abs(x$value), abs(null), 1)) return(0)
   if (x$scale == "plain" && !is_wald(x, error)) {
-    z <- inverted(function(level) number_limits(x, level), x$value, null)
+    z <- inverted(function(level) number_limits(x, level), cut_value(x), null)
     # beyond all levels: the tail of the usual test, or what is impossible
     if (is.infinite(z) && error > 0) z <- sign(z) * max(abs(apart) / error, FARTHEST)
     return(z)
   }
-  if (apart == 0) return(0)
+  if (null >= min(x$value, cut_value(x)) && null <= max(x$value, cut_value(x))) return(0)
   if (x$scale == "log" && x$value > 0) {
     if (null <= 0) refuse("A ratio is above zero, so ", format(null), " cannot be tested; no difference is a ratio of 1.")
     return(if (error > 0) (log(x$value) - log(null)) / (error / x$value) else NaN)

@@ -14,7 +14,7 @@ stopifnot(all.equal(as.numeric(count(tab)), 1000))
 merged <- merge_values(crosstab(release, "education", "sex"), education = list(some = c("school", "degree")))
 some <- count(crosstab(release, "education", "sex"), list(education = c("school", "degree"), sex = "M"))
 row <- subset(as.data.frame(merged), education == "some" & sex == "M")
-stopifnot(all.equal(unlist(row[3:6]), unlist(as.data.frame(some))))
+stopifnot(all.equal(unlist(row[3:6]), unlist(as.data.frame(some)[1:4])))
 stopifnot(identical(dimnames(merged)$education, c("none", "some", "(missing)")))
 
 # the missing value is visible, and NA asks for it

@@ -65,9 +65,11 @@ class Questions:
         low, high = quantity.interval(level)
         self.ask(
             name,
-            f"unlist(as.data.frame({expression}, level = {level}))",
+            f"unlist(as.data.frame({expression}, level = {level})[1:4])",
             [quantity.value, quantity.standard_error, low, high],
         )
+        flag = quantity.flag(level) or ""
+        self.ask(f"{name} flag", f"as.data.frame({expression}, level = {level})$flag == {r_text(flag)}", [1.0])
         if self.testing:
             self.tests(name, expression, quantity, (low, high))
 
@@ -187,8 +189,8 @@ def ask_merged(questions, key, tab, table, level):
         ("std_error", [count.standard_error for count in counts]),
         (f"low_{percent}", np.where(possible, low, 0.0)),
         (f"high_{percent}", np.where(possible, high, 0.0)),
-        ("proportion", [count.value / table.total for count in counts]),
-        (f"proportion_high_{percent}", np.where(possible, high, 0.0) / table.total),
+        ("proportion", np.clip([count.value / table.total for count in counts], 0, 1)),
+        (f"proportion_high_{percent}", np.clip(np.where(possible, high, 0.0) / table.total, 0, 1)),
     ):
         questions.ask(f"{key} merged {name}", f"frame[[{r_text(name)}]]", column)
     questions.ask(f"{key} merged array", "c(aperm(as.array(merged)))", [count.value for count in counts])

@@ -9,6 +9,7 @@ grouping.py        a table that shows some values as one, or leaves them out
 source.py          the rows behind a table;  joint.py  numbers from several tables;  several.py  numbers from several releases
 uncertainty.py     the one owner of errors and intervals, for cells, counts, shares, sums and everything else
 linear.py          linear functions of a table;  variance.py  their variance;  delta.py  numbers computed from them
+flags.py           what must be said beside a number
 interval.py        limits that are honest in sparse tables
 statistics/        means, quantiles, associations;  regression/  linear, logistic and Poisson
 """
@@ -17,6 +18,8 @@ from . import regression, statistics
 from .channel import Channel
 from .delta import Derived
 from .em import maximum_likelihood
+from .flags import MEANING as FLAG_MEANING
+from .flags import Flags
 from .interval import normal_quantile
 from .method import Convergence
 from .methods import METHODS
@@ -41,10 +44,11 @@ from .statistics import (
 )
 from .tabulate import LARGEST_TABLE, tabulate
 from .testing import Test, p_text, short
-from .uncertainty import Basis, intervals, standard_errors
+from .uncertainty import Basis, flags, intervals, standard_errors, values
 
 __all__ = [
     "ABOUT",
+    "FLAG_MEANING",
     "LARGEST_TABLE",
     "METHODS",
     "About",
@@ -53,6 +57,7 @@ __all__ = [
     "Channel",
     "Convergence",
     "Derived",
+    "Flags",
     "MantelHaenszel",
     "Measure",
     "Quantile",
@@ -65,6 +70,7 @@ __all__ = [
     "as_names",
     "code_of",
     "cramers_v",
+    "flags",
     "intervals",
     "is_numeric",
     "maximum_likelihood",
@@ -79,6 +85,7 @@ __all__ = [
     "statistics",
     "tabulate",
     "together",
+    "values",
     "weight_error",
     "weight_numbers",
 ]

@@ -5,7 +5,8 @@ its value, its value from the unbiased table, and its slope in each linear funct
 table, because errors belong to it. Arrays may hold many numbers at once; slopes then have one more axis, the functions.
 
 A number also records whether it is linear or a quotient of two linear numbers: counts and shares have better intervals
-than their slopes alone would give.
+than their slopes alone would give. And it records by which linear numbers it was divided: a number over one that may be
+zero cannot be trusted.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Derived:
     """Numbers: their ``value``, the ``unbiased`` value and the ``slopes``; NaN where there is no value.
 
     ``linear``: the number is ``slopes`` times the functions, plus ``offset``. ``above`` and ``below``: the number is
-    ``above / below + offset``, and both are linear.
+    ``above / below + offset``, and both are linear. ``divisors``: the linear numbers, without offset, that it was divided by.
     """
 
     value: Counts
@@ -33,6 +34,7 @@ class Derived:
     above: Derived | None = None
     below: Derived | None = None
     offset: float = 0.0
+    divisors: tuple[Derived, ...] = ()
 
     @classmethod
     def constant(cls, number: float, like: Counts) -> Derived:
@@ -46,8 +48,9 @@ class Derived:
             return Derived(*values, linear=True, offset=self.offset + other.offset)
         for term, constant in ((self, other), (other, self)):
             if constant.is_constant and term.below is not None:
-                return Derived(*values, above=term.above, below=term.below, offset=term.offset + constant.offset)
-        return Derived(*values)
+                offset = term.offset + constant.offset
+                return Derived(*values, above=term.above, below=term.below, offset=offset, divisors=term.divisors)
+        return Derived(*values, divisors=self.divisors + other.divisors)
 
     def __neg__(self) -> Derived:
         return self.times(-1.0)
@@ -60,7 +63,8 @@ class Derived:
             if constant.is_constant:
                 return term.times(constant.offset)
         slopes = self.unbiased[..., None] * other.slopes + other.unbiased[..., None] * self.slopes
-        return Derived(self.value * other.value, self.unbiased * other.unbiased, slopes)
+        values = self.value * other.value, self.unbiased * other.unbiased
+        return Derived(*values, slopes, divisors=self.divisors + other.divisors)
 
     def times(self, factor: float) -> Derived:
         """The number times a constant."""
@@ -78,25 +82,27 @@ class Derived:
             values.append((above / divisor, divisor))
         unbiased, divisor = values[1]
         slopes = (self.slopes - unbiased[..., None] * other.slopes) / divisor[..., None]
-        if self.linear and other.linear and self.offset == 0 and other.offset == 0:
-            return Derived(values[0][0], unbiased, slopes, above=self, below=other)
-        return Derived(values[0][0], unbiased, slopes)
+        plain = other.linear and other.offset == 0
+        divisors = self.divisors + ((other,) if plain else other.divisors)
+        if plain and self.linear and self.offset == 0:
+            return Derived(values[0][0], unbiased, slopes, above=self, below=other, divisors=divisors)
+        return Derived(values[0][0], unbiased, slopes, divisors=divisors)
 
     def sqrt(self) -> Derived:
         """The square root; NaN where negative."""
         value, root = (np.sqrt(np.where(x >= 0, x, np.nan)) for x in (self.value, self.unbiased))
         derivative = np.where(root > 0, 0.5 / np.where(root > 0, root, 1.0), np.where(np.isnan(root), np.nan, 0.0))
-        return Derived(value, root, derivative[..., None] * self.slopes)
+        return Derived(value, root, derivative[..., None] * self.slopes, divisors=self.divisors)
 
     def log(self) -> Derived:
         """The natural logarithm; NaN where not above zero."""
         value, unbiased = (np.where(x > 0, x, np.nan) for x in (self.value, self.unbiased))
-        return Derived(np.log(value), np.log(unbiased), self.slopes / unbiased[..., None])
+        return Derived(np.log(value), np.log(unbiased), self.slopes / unbiased[..., None], divisors=self.divisors)
 
     def exp(self) -> Derived:
         """The exponential."""
         value, unbiased = np.exp(self.value), np.exp(self.unbiased)
-        return Derived(value, unbiased, unbiased[..., None] * self.slopes)
+        return Derived(value, unbiased, unbiased[..., None] * self.slopes, divisors=self.divisors)
 
     def power(self, exponent: float) -> Derived:
         """The number to a constant power; NaN where that is not a number."""
@@ -104,16 +110,17 @@ class Derived:
             value, unbiased = self.value**exponent, self.unbiased**exponent
             slope = exponent * self.unbiased ** (exponent - 1)
         value, unbiased, slope = (np.where(np.isfinite(x), x, np.nan) for x in (value, unbiased, slope))
-        return Derived(value, unbiased, slope[..., None] * self.slopes)
+        return Derived(value, unbiased, slope[..., None] * self.slopes, divisors=self.divisors)
 
     def carried(self, carry: Callable[[Counts], Counts]) -> Derived:
         """The same number as one of other functions: ``carry`` maps slopes to slopes."""
         above, below = (None if part is None else part.carried(carry) for part in (self.above, self.below))
-        return replace(self, slopes=carry(self.slopes), above=above, below=below)
+        divisors = tuple(divisor.carried(carry) for divisor in self.divisors)
+        return replace(self, slopes=carry(self.slopes), above=above, below=below, divisors=divisors)
 
     def all_slopes(self) -> list[Counts]:
-        """Its slopes, and those of the parts it is a quotient of."""
-        parts = (part for part in (self.above, self.below) if part is not None)
+        """Its slopes, and those of the parts it is a quotient of, or was divided by."""
+        parts = (part for part in (self.above, self.below, *self.divisors) if part is not None)
         return [self.slopes, *(slopes for part in parts for slopes in part.all_slopes())]
 
     @property

@@ -62,6 +62,18 @@ def holding(low: Counts, high: Counts, value: Counts) -> tuple[Counts, Counts]:
     return np.minimum(low, value), np.maximum(high, value)
 
 
+def within(low: Counts, high: Counts, least: Counts, largest: Counts) -> tuple[Counts, Counts, NDArray[np.bool_]]:
+    """Limits of numbers that lie between ``least`` and ``largest``, cut off there; and where nothing of an interval was left."""
+    beyond = (high < least) | (low > largest)
+    return np.clip(low, least, largest), np.clip(high, least, largest), beyond
+
+
+def certain(size: Counts, limits: tuple[Counts, Counts]) -> NDArray[np.bool_]:
+    """Where a group's size is certain enough to divide by: its interval reaches neither zero nor twice the size."""
+    low, high = limits
+    return (size > 0) & (size**2 > (high - size) ** 2) & (size**2 > (size - low) ** 2)
+
+
 def honest(
     estimate: Counts, error: Counts, shape: Shape, sampled: bool, level: float
 ) -> tuple[Counts, Counts, NDArray[np.bool_]]:
@@ -149,17 +161,17 @@ def ratio(
 ) -> tuple[Counts, Counts, NDArray[np.bool_]]:
     """Limits of above / below from the limits of both (MOVER; Donner and Zou 2012), and where they are finite.
 
-    With normal limits this is Fieller's interval. Nothing bounds the ratio where the denominator may be zero.
+    With normal limits this is Fieller's interval. Nothing bounds the ratio where the denominator is not :func:`certain`.
     """
+    bounded = certain(below, below_limits)
 
-    def root(up: Counts, down: Counts, sign: float) -> tuple[Counts, NDArray[np.bool_]]:
+    def root(up: Counts, down: Counts, sign: float) -> Counts:
         # (above - r below)^2 = up^2 + r^2 down^2 - 2 r correlation up down
         a = below**2 - down**2
         b = above * below - correlation * up * down
         inside = np.maximum(b * b - a * (above**2 - up**2), 0.0)
-        bounded = (a > 0) & (below > 0)
-        return np.divide(b + sign * np.sqrt(inside), a, out=np.full_like(b, np.nan), where=bounded), bounded
+        return np.divide(b + sign * np.sqrt(inside), a, out=np.full_like(b, np.nan), where=bounded & (a > 0))
 
-    low, fits_low = root(above - above_limits[0], below_limits[1] - below, -1.0)
-    high, fits_high = root(above_limits[1] - above, below - below_limits[0], 1.0)
-    return low, high, fits_low & fits_high
+    low = root(above - above_limits[0], below_limits[1] - below, -1.0)
+    high = root(above_limits[1] - above, below - below_limits[0], 1.0)
+    return low, high, bounded & ~np.isnan(low) & ~np.isnan(high)

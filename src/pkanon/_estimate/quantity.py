@@ -22,7 +22,7 @@ from .delta import Derived
 from .interval import normal_quantile, wald
 from .joint import AnyBasis, common, parts_of
 from .testing import FARTHEST, Test, inverted, short, two_sided
-from .uncertainty import Joint, intervals, standard_errors
+from .uncertainty import Joint, flags, intervals, span, standard_errors, values
 
 Scale: TypeAlias = Literal["plain", "log", "atanh"]
 
@@ -40,7 +40,9 @@ class Quantity:
 
     Numbers from any tables of one release can be combined; those of several releases after :func:`together`. Errors
     belong to ``unbiased``, the number from the unbiased table. By another method ``value`` may lie elsewhere, and the
-    interval is widened to hold it. ``round`` and formats such as ``f"{number:.1f}"`` keep the error in sight.
+    interval is widened to hold it. A share or a mean is cut to what it can be; further calculations go on with the uncut number.
+    Where the estimated size of a group is not positive, its shares and means are not a number. ``round`` and formats such
+    as ``f"{number:.1f}"`` keep the error and the flags in sight.
 
     Attributes
     ----------
@@ -84,11 +86,15 @@ class Quantity:
     @property
     def _unrounded(self) -> float:
         smallest, largest = self.bounds
-        return min(max(float(self._number.value[0]), smallest), largest)
+        return min(max(self._cut, smallest), largest)
+
+    @cached_property
+    def _cut(self) -> float:
+        return float(values(self._basis, self._number)[0])
 
     @property
     def unbiased(self) -> float:
-        """The estimate from the unbiased table, whatever the method."""
+        """The estimate from the unbiased table, whatever the method, and not cut."""
         return float(self._number.unbiased[0])
 
     @property
@@ -101,7 +107,11 @@ class Quantity:
 
     @cached_property
     def standard_error(self) -> float:
-        """Its standard error."""
+        """Its standard error; not a number where there is no value."""
+        return math.nan if math.isnan(self._cut) else self._own_error
+
+    @cached_property
+    def _own_error(self) -> float:
         if not math.isfinite(self.unbiased):
             return math.nan
         return float(standard_errors(self._basis, self._number)[0])
@@ -113,11 +123,15 @@ class Quantity:
         """
         reach = normal_quantile(level) * self.standard_error
         if self.scale == "plain":
-            errors = np.array([self.standard_error])
+            errors = np.array([self._own_error if math.isnan(self._cut) else self.standard_error])
             low, high = (float(limit[0]) for limit in intervals(self._basis, self._number, errors, level))
         else:
             low, high = self._on_scale(reach)
+            least, most = (float(end[0]) for end in span(self._basis, self._number))
+            low, high = min(max(low, least), most), min(max(high, least), most)
         smallest, largest = self.bounds
+        if math.isnan(self._cut):  # nobody may be there: all that is possible
+            return max(low, smallest), min(high, largest)
         return max(min(low, self._unrounded), smallest), min(max(high, self._unrounded), largest)
 
     def _on_scale(self, reach: float) -> tuple[float, float]:
@@ -156,7 +170,7 @@ class Quantity:
             )
         else:
             z = self._z_on_scale(null)
-        return Test(null, self.value, self.standard_error, z, two_sided(z))
+        return Test(null, self.value, self.standard_error, z, two_sided(z), flag=self.flag())
 
     def _held(self, null: float) -> bool:
         """Whether every interval holds a value: it lies between the estimate and the unbiased one."""
@@ -189,6 +203,14 @@ class Quantity:
                     f"A ratio is above zero, so {short(null)} cannot be tested; no difference is a ratio of 1."
                 ) from None
             return (self.unbiased - null) / self.standard_error if self.standard_error else math.nan
+
+    def flag(self, level: float = 0.95) -> str | None:
+        """What must be said beside the number, at the confidence ``level`` of its interval; None if there is nothing.
+
+        ``near zero`` (of counts and shares), ``predicted error``, ``small group`` (of all that is divided by the size of
+        a group), ``out of range`` (of shares and means), ``impossible``; several with a comma.
+        """
+        return flags(self._basis, self._number, level).texts()[0]
 
     def on(self, scale: Scale) -> Quantity:
         """The same number with intervals on another ``scale``: ``plain``, ``log`` or ``atanh``."""
@@ -235,10 +257,10 @@ class Quantity:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Quantity | float) -> Quantity:
-        return self._with(other, lambda mine, theirs: mine.over(theirs))
+        return self._with(other, _over)
 
     def __rtruediv__(self, other: float) -> Quantity:
-        return self._with(other, lambda mine, theirs: theirs.over(mine))
+        return self._with(other, lambda mine, theirs: _over(theirs, mine))
 
     def __float__(self) -> float:
         return self.value
@@ -247,11 +269,18 @@ class Quantity:
         return replace(self, digits=digits or 0)
 
     def __format__(self, form: str) -> str:
+        if math.isnan(self.value):
+            return f"no value{self._flagged}"
         if form:
-            return f"{self.value:{form}} ± {self.standard_error:{form}}"
+            return f"{self.value:{form}} ± {self.standard_error:{form}}{self._flagged}"
         if self.digits is not None:
             return f"{self:,.{max(self.digits, 0)}f}"
-        return f"{short(self.value)} ± {short(self.standard_error)}"
+        return f"{short(self.value)} ± {short(self.standard_error)}{self._flagged}"
+
+    @property
+    def _flagged(self) -> str:
+        flag = self.flag()
+        return "" if flag is None else f" ({flag})"
 
     def __str__(self) -> str:
         return format(self)
@@ -270,7 +299,14 @@ class Quantity:
 
     def _repr_html_(self) -> str:
         """The number with its error and its interval, as a notebook shows it."""
+        if math.isnan(self.value):
+            return f"<p>{self}</p>"
         if math.isnan(self.standard_error):
-            return f"<p>{short(self.value)}, its error is not known</p>"
+            return f"<p>{short(self.value)}, its error is not known{self._flagged}</p>"
         low, high = self.interval(0.95)
         return f"<p>{self} (95% interval: {short(low)} to {short(high)})</p>"
+
+
+def _over(above: Derived, below: Derived) -> Derived:
+    """The quotient. There is nothing to divide by where a divisor that adds up what is never negative, such as people, is not positive."""
+    return above.over(below, positive=below.linear and below.offset == 0 and bool((below.slopes >= 0).all()))

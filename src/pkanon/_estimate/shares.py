@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import Counts
+from .interval import holding, within
 from .linear import BATCH, Listed
 from .uncertainty import share_limits
 from .variance import ROUNDING, estimated_variances
@@ -22,13 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shares:
-    """The share of each cell; ``bounded`` where the size of its group is certain enough to bound the share."""
+    """The share of each cell, cut to 0 and 1; NaN where the estimated size of its group is not positive.
+
+    ``unbiased`` are shares that are not cut, from the unbiased table. ``bounded``: where the group is not small: its size is
+    certain enough to bound the share. ``beyond``: where the whole interval was outside 0 and 1 before it was cut.
+    """
 
     shares: Counts
     standard_errors: Counts
     low: Counts
     high: Counts
     bounded: NDArray[np.bool_]
+    beyond: NDArray[np.bool_]
+    unbiased: Counts
 
 
 def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
@@ -37,21 +44,26 @@ def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
     known = known and (table.grouping is None or table.grouping.complete)
     if not given and known:
         scale = 1 / table.total if table.total else np.nan
-        low, high = (limit * scale for limit in table.interval(level))
-        return Shares(table.counts * scale, table.standard_errors * abs(scale), low, high, np.ones(low.shape, bool))
+        share, unbiased = table.counts * scale, table.unbiased * scale
+        low, high = (limit * scale for limit in table.cell_limits(level))
+        low, high, beyond = within(low, high, np.zeros(()), np.ones(()))
+        share = np.clip(share, 0.0, 1.0)
+        low, high = holding(low, high, share)
+        bounded = np.ones(low.shape, bool)
+        return Shares(share, table.standard_errors * abs(scale), low, high, bounded, beyond, unbiased)
     summed = tuple(axis for axis, name in enumerate(table.names) if name not in given)
     size, group = (counts.sum(summed, keepdims=True) for counts in (table.counts, table.unbiased))
     group_variances, group_errors, group_limits = _group(table, given, group, level)
     covariance = _covariance(table, given, group)
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(size != 0, table.counts / size, np.nan)
-        unbiased = np.where(group != 0, table.unbiased / group, np.nan)
+        share = np.clip(np.where(size > 0, table.counts / size, np.nan), 0.0, 1.0)
+        unbiased = np.where(group > 0, table.unbiased / group, np.nan)
         own, common, of_group = _estimated(table), 2 * unbiased * covariance, unbiased**2 * group_variances
         variance = own - common + of_group
         magnitude = np.abs(own) + np.abs(common) + np.abs(of_group)
     weak = ~(variance > ROUNDING * magnitude) & table.possible & np.isfinite(unbiased)
     variance[weak] = _written_out(table, summed, np.argwhere(weak), unbiased[weak])
-    errors = np.sqrt(np.maximum(variance, 0.0)) / np.abs(np.where(group != 0, group, np.nan))
+    errors = np.sqrt(np.maximum(variance, 0.0)) / np.where(group > 0, group, np.nan)
     limits = share_limits(
         table.whole,
         table.unbiased,
@@ -67,8 +79,10 @@ def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
     impossible = ~table.possible
     alone = table.possible.sum(summed, keepdims=True) == 1  # a cell that is its own group
     low, high = (np.where(alone & ~np.isnan(share), 1.0, limit) for limit in (low, high))
+    errors[np.isnan(share)] = np.nan
     low[impossible], high[impossible], errors[impossible] = 0.0, 0.0, 0.0
-    return Shares(share, errors, low, high, limits.bounded | impossible)
+    beyond = limits.beyond & ~impossible & ~np.isnan(share) & ~alone
+    return Shares(share, errors, low, high, limits.bounded | impossible, beyond, unbiased)
 
 
 def _group(

@@ -40,6 +40,8 @@ class Test:
         The chance of an estimate at least as far off, if ``null`` were the truth.
     name
         What ``statistic`` is: z or chi-square.
+    flag
+        What must be said beside the number, such as ``small group``; None if there is nothing.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class Test:
     statistic: float
     p_value: float
     name: str = "z"
+    flag: str | None = None
 
     def rejected(self, level: float = 0.95) -> bool:
         """Whether ``null`` is rejected at 1 - ``level``."""
@@ -69,9 +72,10 @@ class Test:
         """What was found, in words; "differs" is said at the level of 95%."""
         if math.isnan(self.p_value):
             return "The number has no error, so nothing can be tested."
+        flag = "" if self.flag is None else f" ({self.flag})"
         verdict = "differs from" if self.rejected() else "is not shown to differ from"
         return (
-            f"The estimate {short(self.estimate)} ± {short(self.standard_error)} {verdict} {short(self.null)}: "
+            f"The estimate {short(self.estimate)} ± {short(self.standard_error)}{flag} {verdict} {short(self.null)}: "
             f"{self.name} = {self.statistic:.4g}, {p_text(self.p_value)}."
         )
 

@@ -5,7 +5,14 @@ cell, a count, a share and the answer to a query agree if they are the same numb
 
     a count of people, times any factor          honest also where few rows decide it (interval.py)
     a share: part of a group, over the group     from the intervals of both (MOVER)
+    a mean over a group                          from its error and the interval of the group's size (the same formula)
     anything else                                plus or minus z standard errors; of sums steadied where rows are scarce
+
+One rule for small groups. A group is small if its size is not certain: the interval of the size, at the level asked,
+reaches zero or twice the size. Nothing but the values themselves then bounds a share or a mean of the group: its interval
+goes from the least to the largest value that it can have, and it is flagged. A share or a mean, and its interval, is always
+cut to what it can have, and flagged if the whole interval was outside. It has no value where the estimated size of its group
+is not positive.
 
 A function that does not vary along some attributes is taken from the smaller table without them. A function that picks a
 single cell has the error and the interval of that cell. A sum of numbers from tables that stay apart (joint.py) has limits
@@ -26,7 +33,8 @@ from numpy.typing import NDArray
 
 from .._blocks import Counts
 from .delta import Derived
-from .interval import SCARCE, holding, honest, ratio, wald
+from .flags import Flags
+from .interval import SCARCE, certain, holding, honest, normal_quantile, ratio, wald, within
 from .linear import Grouped, Listed
 from .variance import ROUNDING, People, between, estimated_variances, group_covariance, variances
 
@@ -71,6 +79,20 @@ class Basis:
     @cached_property
     def _reductions(self) -> WeakKeyDictionary[Derived, Reduced]:
         """Numbers that were reduced before: an error and an interval ask for the same."""
+        return WeakKeyDictionary()
+
+    def mean(self, number: Derived) -> Mean | None:
+        """The number as a mean over people; None if it is none in any group."""
+        if number.above is None or number.below is None:
+            return None
+        if number not in self._means:
+            self._means[number] = Mean.of(*(self.linear(part.slopes) for part in (number.above, number.below)))
+        found = self._means[number]
+        return found if found.is_mean.any() else None
+
+    @cached_property
+    def _means(self) -> WeakKeyDictionary[Derived, Mean]:
+        """Means that were recognised before."""
         return WeakKeyDictionary()
 
     def linearised(self, slopes: Counts) -> Grouped:
@@ -196,6 +218,115 @@ class _Apart:
         return -self.reach(self.values - low), self.reach(high - self.values)
 
 
+@dataclass(frozen=True, eq=False)
+class Mean:
+    """What a quotient is in each group: ``below`` counts people, ``above`` adds up a number of each of them.
+
+    ``least`` and ``largest`` are the extremes of that number, between which the mean must lie; infinite where the quotient
+    is no mean. ``factor``: the mean is this times a share; NaN where it is not.
+    """
+
+    above: Grouped
+    below: Grouped
+    is_mean: NDArray[np.bool_]
+    least: Counts
+    largest: Counts
+    factor: Counts
+
+    @classmethod
+    def of(cls, above: Grouped, below: Grouped) -> Mean:
+        shape = above.channel.shape
+        possible = above.channel.possible.reshape(math.prod(shape[: len(above.groups)]), -1)[above.shown]
+        part, whole = (np.where(possible, g.rows(g.shown)[0], 0.0) for g in (above, below))
+        inside = whole == 1
+        is_mean = (inside | (whole == 0)).all(1) & inside.any(1) & (inside | (part == 0)).all(1)
+        least = np.where(is_mean, np.where(inside, part, np.inf).min(1, initial=np.inf), -np.inf)
+        largest = np.where(is_mean, np.where(inside, part, -np.inf).max(1, initial=-np.inf), np.inf)
+        factor = np.take_along_axis(part, np.argmax(part != 0, axis=1)[:, None], axis=1)
+        factor = np.where(factor == 0, 1.0, factor)
+        shares = is_mean & ((part == 0) | (part == factor)).all(1)
+        return cls(above, below, is_mean, least, largest, np.where(shares, factor[:, 0], np.nan))
+
+
+def values(basis: Basis | Joint, number: Derived) -> Counts:
+    """The value of each number; that of a mean or a share is cut to what it can be."""
+    return np.clip(number.value, *span(basis, number))
+
+
+def span(basis: Basis | Joint, number: Derived) -> tuple[Counts, Counts]:
+    """The least and the largest value that each number can have; infinite where it is neither a mean nor a share."""
+    if isinstance(basis, Joint):
+        only = basis.only(number)
+        return span(*only) if only is not None else (np.full(1, -np.inf), np.full(1, np.inf))
+    mean = basis.mean(number)
+    if mean is None:
+        return np.full(number.value.shape, -np.inf), np.full(number.value.shape, np.inf)
+    return mean.least + number.offset, mean.largest + number.offset
+
+
+def flags(basis: Basis | Joint, number: Derived, level: float) -> Flags:
+    """What must be said of each number.
+
+    Of a count of people, and of the count that a share is made of: whether the interval reaches zero, and whether the error had to
+    be predicted. Of every number that was divided by the size of a group: whether that group is small. Of a mean and a
+    share: whether all of its interval was cut off.
+    """
+    if isinstance(basis, Joint):
+        only = basis.only(number)
+        if only is not None:
+            return flags(*only, level)
+    groups = len(basis.shown)
+    found = Flags.none(groups)
+    for divisor in number.divisors if groups else ():
+        found.small[:] |= small(basis, divisor, level)
+    if groups == 0 or isinstance(basis, Joint):
+        return found
+    mean = basis.mean(number)
+    if mean is not None:
+        beyond = _limits_of_mean(basis, number, mean, standard_errors(basis, number), level)[2]
+        found.beyond[:] = mean.is_mean & beyond & ~np.isnan(number.value)
+    part = number if number.linear else number.above
+    if part is not None and number.offset == 0 and (number.linear or mean is not None):
+        counted = basis.linear(part.slopes).factors() > 0
+        if mean is not None:
+            counted &= mean.factor > 0
+        if counted.any():
+            reduced = basis.reduced(part)
+            low = np.minimum(reduced.limits(level)[0], part.value)
+            found.near_zero[:] = counted & (low <= 0)
+            found.predicted[:] = counted & reduced.predicted
+            found.impossible[:] = counted & reduced.impossible
+    return found
+
+
+def small(basis: Basis | Joint, size: Derived, level: float) -> NDArray[np.bool_]:
+    """Where a linear number is not certain enough to divide by: the group is small that it counts."""
+    if len(basis.shown) == 0 or size.is_constant:
+        return np.zeros(len(basis.shown), bool)
+    if isinstance(basis, Joint):
+        only = basis.only(size)
+        if only is not None:
+            return small(*only, level)
+        limits = intervals(basis, size, standard_errors(basis, size), level)
+        sign = np.sign(size.unbiased)
+        return ~certain(
+            sign * size.unbiased, (np.minimum(*(sign * x for x in limits)), np.maximum(*(sign * x for x in limits)))
+        )
+    reduced = basis.reduced(size)
+    return ~certain(*_size(basis.table, size.unbiased, reduced.limits(level), reduced.positive))
+
+
+def _size(
+    table: Reconstruction, centre: Counts, limits: tuple[Counts, Counts], positive: NDArray[np.bool_]
+) -> tuple[Counts, tuple[Counts, Counts]]:
+    """A denominator and its limits; one that can have either sign is taken without it."""
+    if table.confined:
+        centre = np.where(positive, np.clip(centre, 0.0, table.total), centre)
+    turned = (centre < 0) & ~positive
+    low, high = limits
+    return np.where(turned, -centre, centre), (np.where(turned, -high, low), np.where(turned, -low, high))
+
+
 def standard_errors(basis: Basis | Joint, number: Derived) -> Counts:
     """The standard error of each number; NaN where the unbiased number is NaN."""
     if len(basis.shown) == 0:
@@ -223,62 +354,74 @@ def intervals(basis: Basis | Joint, number: Derived, errors: Counts, level: floa
         low, high = wald(number.unbiased, errors, level)
         if number.linear:
             low, high = (number.unbiased + side for side in basis.apart(number).limits(level))
-    elif number.linear:
+        return holding(low, high, number.value)
+    if number.linear:
         low, high = (limit + number.offset for limit in basis.reduced(number).limits(level))
-    else:
-        low, high = wald(number.unbiased, errors, level)
-        shares = _limits_of_share(basis, number, level)
-        if shares is not None:
-            low, high = (np.where(shares[2], limit, plain) for limit, plain in zip(shares, (low, high)))
-    return holding(low, high, number.value)
+        return holding(low, high, number.value)
+    low, high = holding(*wald(number.unbiased, errors, level), number.value)
+    mean = basis.mean(number)
+    if mean is None:
+        return low, high
+    value = values(basis, number)
+    limits = _limits_of_mean(basis, number, mean, errors, level)[:2]
+    ends = zip(
+        (np.fmin, np.fmax), limits, (low, high)
+    )  # a group without a value has the limits of all that it could be
+    low, high = (np.where(mean.is_mean, widened(limit, value), plain) for widened, limit, plain in ends)
+    return low, high
 
 
-def _limits_of_share(basis: Basis, number: Derived, level: float) -> tuple[Counts, Counts, NDArray[np.bool_]] | None:
-    """Limits of the numbers that are shares of a group, and which are; None if none is."""
-    if number.above is None or number.below is None:
-        return None
-    above, below = (basis.linear(part.slopes) for part in (number.above, number.below))
-    factors, whole = _factors_of_shares(above, below)
-    are_shares = ~np.isnan(factors)
-    if not are_shares.any():
-        return None
-    scale = np.where(are_shares, factors, 1.0)
-    part, group = basis.reduced(number.above), basis.reduced(number.below)
-    ends = [limit / scale for limit in part.limits(level)]
-    shares = share_limits(
-        basis.table,
-        number.above.unbiased / scale,
-        (np.minimum(*ends), np.maximum(*ends)),
-        part.errors / np.abs(scale),
-        number.below.unbiased,
-        group.limits(level),
-        group.errors,
-        group_covariance(basis.table, replace(above, weights=(above.weights[0], below.weights[0]))) / scale,
-    )
-    low, high = (np.where(whole, 1.0, limit) * scale for limit in (shares.low, shares.high))
-    return np.minimum(low, high) + number.offset, np.maximum(low, high) + number.offset, are_shares
-
-
-def _factors_of_shares(above: Grouped, below: Grouped) -> tuple[Counts, NDArray[np.bool_]]:
-    """The f of each group in which ``below`` counts people and ``above`` is f times the count of a part of them, else NaN;
-    and where that part is the whole."""
-    shape = above.channel.shape
-    possible = above.channel.possible.reshape(math.prod(shape[: len(above.groups)]), -1)[above.shown]
-    part, whole = (np.where(possible, g.rows(g.shown)[0], 0.0) for g in (above, below))
-    factors = np.take_along_axis(part, np.argmax(part != 0, axis=1)[:, None], axis=1)
-    factors = np.where(factors == 0, 1.0, factors)
-    shares = (
-        ((whole == 0) | (whole == 1)).all(1) & whole.any(1) & ((part == 0) | ((part == factors) & (whole == 1))).all(1)
-    )
-    return np.where(shares, factors[:, 0], np.nan), (part == factors * whole).all(1)
+def _limits_of_mean(
+    basis: Basis, number: Derived, mean: Mean, errors: Counts, level: float
+) -> tuple[Counts, Counts, NDArray[np.bool_]]:
+    """Limits of the numbers that are means over a group, or shares of it; and where nothing of them was possible."""
+    assert number.above is not None
+    assert number.below is not None
+    group = basis.reduced(number.below)
+    size, size_limits = number.below.unbiased, group.limits(level)
+    both = group_covariance(basis.table, replace(mean.above, weights=(mean.above.weights[0], mean.below.weights[0])))
+    # any mean m: m plus (above - m below) / below, whose numerator is 0, give or take z errors
+    centre = np.nan_to_num(number.unbiased - number.offset)
+    error = np.nan_to_num(np.abs(size) * errors)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation = np.nan_to_num((both - centre * group.errors**2) / (error * group.errors))
+    reach = normal_quantile(level) * error
+    part = np.zeros_like(size), (-reach, reach), *_size(basis.table, size, size_limits, group.positive)
+    low, high, bounded = ratio(*part, np.clip(correlation, -1.0, 1.0))
+    low, high = np.where(bounded, low + centre, mean.least), np.where(bounded, high + centre, mean.largest)
+    low, high, beyond = within(low, high, mean.least, mean.largest)
+    are_shares = ~np.isnan(mean.factor)
+    if are_shares.any():
+        scale = np.where(are_shares, mean.factor, 1.0)
+        reduced = basis.reduced(number.above)
+        ends = [limit / scale for limit in reduced.limits(level)]
+        shares = share_limits(
+            basis.table,
+            number.above.unbiased / scale,
+            (np.minimum(*ends), np.maximum(*ends)),
+            reduced.errors / np.abs(scale),
+            size,
+            size_limits,
+            group.errors,
+            both / scale,
+        )
+        ends = [np.clip(limit * scale, mean.least, mean.largest) for limit in (shares.low, shares.high)]
+        low, high = np.where(are_shares, np.minimum(*ends), low), np.where(are_shares, np.maximum(*ends), high)
+        beyond = np.where(are_shares, shares.beyond, beyond)
+    # of a number that everybody has, nothing is cut off
+    return low + number.offset, high + number.offset, beyond & (mean.least < mean.largest)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of shares; ``bounded`` where the size of the group is certain enough to bound them."""
+    """Limits of shares, cut to 0 and 1.
+
+    ``beyond`` where nothing of them was inside; ``bounded`` where the size of the group is certain enough to bound them.
+    """
 
     low: Counts
     high: Counts
+    beyond: NDArray[np.bool_]
     bounded: NDArray[np.bool_]
 
 
@@ -292,16 +435,14 @@ def share_limits(
     below_errors: Counts,
     covariance: Counts,
 ) -> Limits:
-    """Limits of above / below: a count of people, over the size of a group that holds them all."""
+    """Limits of above / below, within 0 and 1: a count of people, over the size of a group that holds them all."""
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = np.clip(np.nan_to_num(covariance / (above_errors * below_errors)), -1.0, 1.0)
     if table.confined:
         above, below = (np.clip(centre, 0.0, table.total) for centre in (above, below))
     low, high, bounded = ratio(above, above_limits, below, below_limits, correlation)
     low, high = np.where(bounded, low, 0.0), np.where(bounded, high, 1.0)
-    if table.confined:
-        low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-    return Limits(low, high, bounded)
+    return Limits(*within(low, high, np.zeros(()), np.ones(())), bounded)
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,6 +517,24 @@ class Reduced:
         if several.any():
             result[several] = self._variances[1]
         return np.asarray(result)
+
+    @cached_property
+    def _rows(self) -> Counts:
+        """The weights in each group, of the cells that can occur."""
+        shape = self.table.counts.shape
+        grouped = math.prod(shape[: len(self.function.groups)])
+        possible = self.table.channel.possible.reshape(grouped, -1)[self.function.shown]
+        return np.where(possible, self.function.rows(self.function.shown)[0], 0.0)
+
+    @property
+    def positive(self) -> NDArray[np.bool_]:
+        """Where the function is a sum of what is never negative."""
+        return np.asarray((self._rows >= 0).all(1))
+
+    @property
+    def impossible(self) -> NDArray[np.bool_]:
+        """Where the function adds up nothing: cells that cannot occur."""
+        return np.asarray((self._rows == 0).all(1))
 
     @property
     def plug_in(self) -> Counts:

@@ -84,6 +84,11 @@ class Measure:
     def __repr__(self) -> str:
         return f"<Measure {short(self.value)} ± {short(self.standard_error)}>"
 
+    def _repr_html_(self) -> str:
+        """The number with its error and its interval, as a notebook shows it."""
+        low, high = self.interval()
+        return f"<p>{self.value:.4g} ± {self.standard_error:.2g} (95% interval: {low:.4g} to {high:.4g})</p>"
+
 
 @dataclass(frozen=True, eq=False)
 class Relation:

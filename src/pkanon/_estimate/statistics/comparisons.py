@@ -331,7 +331,7 @@ def _null_variance(table: Reconstruction, weights: Counts, people: Counts) -> fl
 def _chi_square(number: Quantity, null: float, found: float, variance: float) -> Test:
     """The test by a sum that is zero on average if ``number`` is ``null``."""
     z = found / math.sqrt(variance) if variance > 0 else (0.0 if abs(found) < 1e-9 else math.inf)
-    return Test(null, number.value, number.standard_error, z * z, two_sided(z), "chi-square")
+    return Test(null, number.value, number.standard_error, z * z, two_sided(z), "chi-square", number.flag())
 
 
 def _strata(table: Reconstruction, names: str | Sequence[str], conditions: Mapping[str, Where]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,7 +35,7 @@ def deviation(table: Reconstruction, name: str, where: Where, values: Values | N
     """The standard deviation of an attribute over the people who meet the condition and have a number."""
     numbers = along(table, name, values)
     people = people_where(table, where)
-    centre = _mean(*people, numbers).value  # a shift changes nothing but the rounding
+    centre = _centre(*people, numbers)
     shifted = _mean(*people, numbers - centre)
     return (_mean(*people, (numbers - centre) ** 2) - shifted * shifted).sqrt().on("log")
 
@@ -45,7 +46,7 @@ def correlation(table: Reconstruction, first: str, second: str, values: Mapping[
     a, b = along(table, first, given.get(first)), along(table, second, given.get(second))
     whole, everybody = people_where(table, {})
     both = np.broadcast_to(everybody & ~np.isnan(a) & ~np.isnan(b), whole.counts.shape)
-    a, b = (x - _mean(whole, both, x).value for x in (a, b))
+    a, b = (x - _centre(whole, both, x) for x in (a, b))
     mean_a, mean_b = _mean(whole, both, a), _mean(whole, both, b)
     variance_a = _mean(whole, both, a * a) - mean_a * mean_a
     variance_b = _mean(whole, both, b * b) - mean_b * mean_b
@@ -72,6 +73,12 @@ def along(table: Reconstruction, name: str, values: Values | None) -> NDArray[np
     else:
         numbers = representative(shown.attribute, values)[np.maximum(shown.places, 0)]
     return np.where(shown.answered, numbers, np.nan).reshape(shape)
+
+
+def _centre(table: Reconstruction, chosen: NDArray[np.bool_], numbers: NDArray[np.float64]) -> float:
+    """A number in the middle: to shift by it changes nothing but the rounding."""
+    value = _mean(table, chosen, numbers).value
+    return value if math.isfinite(value) else 0.0
 
 
 def _mean(table: Reconstruction, chosen: NDArray[np.bool_], numbers: NDArray[np.float64]) -> Quantity:

@@ -13,12 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._errors import InputError
 from ..._schema import Bins
+from ..flags import SMALL
 from ..interval import normal_quantile
 from ..quantity import Quantity
 from ..reconstruction import Reconstruction
@@ -37,6 +39,7 @@ class _ByLimits:
 
     value: float
     _limits: Callable[[float], tuple[float, float]] = field(repr=False)
+    _small: Callable[[float], bool] = field(repr=False)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """(low, high) at the confidence ``level``."""
@@ -44,7 +47,9 @@ class _ByLimits:
 
     @property
     def standard_error(self) -> float:
-        """Half the width of the 95% interval over its z."""
+        """Half the width of the 95% interval over its z; not a number where there is no value."""
+        if math.isnan(self.value):
+            return math.nan
         low, high = self.interval(0.95)
         return (high - low) / (2 * normal_quantile(0.95))
 
@@ -53,7 +58,11 @@ class _ByLimits:
         z = inverted(self.interval, self.value, null)
         if math.isinf(z) and self.standard_error:  # beyond all levels
             z = math.copysign(max(abs(self.value - null) / self.standard_error, FARTHEST), z)
-        return Test(null, self.value, self.standard_error, z, two_sided(z))
+        return Test(null, self.value, self.standard_error, z, two_sided(z), flag=self.flag())
+
+    def flag(self, level: float = 0.95) -> str | None:
+        """``small group`` where the size of a group is not certain at the confidence ``level``; else None."""
+        return SMALL if self._small(level) else None
 
     def __float__(self) -> float:
         return self.value
@@ -61,7 +70,9 @@ class _ByLimits:
     def __format__(self, form: str) -> str:
         write = (lambda number: format(number, form)) if form else short
         low, high = self.interval(0.95)
-        return f"{write(self.value)} (95%: {write(low)} to {write(high)})"
+        value = "no value" if math.isnan(self.value) else write(self.value)
+        flag = self.flag()
+        return f"{value} (95%: {write(low)} to {write(high)}{'' if flag is None else f'; {flag}'})"
 
     def __str__(self) -> str:
         return format(self)
@@ -81,7 +92,7 @@ class Quantile(_ByLimits):
     Attributes
     ----------
     value
-        The estimate.
+        The estimate; not a number where the estimated size of its group is not positive.
 
     Examples
     --------
@@ -107,7 +118,9 @@ class Quantile(_ByLimits):
             up = _apart(high - self.value, other.value - other_low, correlation)
             return self.value - other.value - down, self.value - other.value + up
 
-        return QuantileDifference(self.value - other.value, limits)
+        return QuantileDifference(
+            self.value - other.value, limits, lambda level: self._small(level) or other._small(level)
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,8 +171,7 @@ def quantile(table: Reconstruction, name: str, q: float, where: Where, values: V
     flat = numbers.ravel()
     order = np.argsort(flat, kind="stable")[: int((~np.isnan(flat)).sum())]
     group = chosen_people & ~np.isnan(numbers)
-    if float((table.counts * group).sum()) <= 0:
-        return Quantile(math.nan, lambda level: (math.nan, math.nan))
+    small = partial(_is_small, table.linear(group.astype(float)))
     domain = table.attributes[axis].domain
     binned = isinstance(domain, Bins) and values is None
     rank = np.full(len(flat), len(flat))
@@ -182,6 +194,8 @@ def quantile(table: Reconstruction, name: str, q: float, where: Where, values: V
         reached = values_in_order[np.maximum(counted - 1, 0)]
         passed = values_in_order[np.minimum(counted, len(order) - 1)]
         chosen = slice(1, None)
+    if float((table.counts * group).sum()) <= 0:  # of nobody; it could be anything
+        return Quantile(math.nan, lambda level: (float(reached[chosen][0]), float(passed[-1])), small)
     value = _crossing(reached[chosen], observed[chosen], binned)
 
     def limits(level: float) -> tuple[float, float]:
@@ -193,7 +207,13 @@ def quantile(table: Reconstruction, name: str, q: float, where: Where, values: V
 
     inner = np.flatnonzero((counted > 0) & (counted < len(order)))
     lead = table.linear(leads[inner[np.argmin(np.abs(unbiased[inner]))]]) if len(inner) else None
-    return Quantile(value, limits, lead)
+    return Quantile(value, limits, small, lead)
+
+
+def _is_small(people: Quantity, level: float) -> bool:
+    """Whether a group is small: the share of it that is in it is flagged."""
+    flag = (people / people).flag(level)
+    return flag is not None and SMALL in flag
 
 
 def _rising(heights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,0 +1,55 @@
+"""Flags: what must be said beside a number. Every output has these words, or a mark that its notes explain.
+
+near zero        the interval of a count reaches zero or below: perhaps nobody is there
+predicted error  the error could not be estimated from so few rows; it is the one that the plan predicted
+small group      the size of the group is not certain enough to divide by it (uncertainty.py)
+impossible       a combination that the schema forbids: exactly zero
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+NEAR_ZERO, PREDICTED, SMALL, BEYOND = "near zero", "predicted error", "small group", "out of range"
+IMPOSSIBLE = "impossible"
+
+MEANING = {
+    NEAR_ZERO: "the interval of the count reaches zero: perhaps nobody is there",
+    PREDICTED: "the error could not be estimated from so few rows; it is the one that the plan predicted",
+    SMALL: "the size of the group is uncertain: its interval reaches zero or twice the size, so nothing is known of "
+    "a share or a mean of the group",
+    BEYOND: "the whole interval lay outside what is possible, by chance; the number is cut to the nearest possible one",
+    IMPOSSIBLE: "a combination that the schema forbids: exactly zero",
+}
+"""What each flag means, for people."""
+
+Truths = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Flags:
+    """Which flags some numbers have, one entry per number."""
+
+    near_zero: Truths
+    predicted: Truths
+    small: Truths
+    beyond: Truths
+    impossible: Truths
+
+    @classmethod
+    def none(cls, numbers: int) -> Flags:
+        """No flags yet."""
+        return cls(*(np.zeros(numbers, bool) for _ in range(5)))
+
+    def texts(self) -> list[str | None]:
+        """The flags of each number in words, None where there are none; one that cannot be has no others."""
+        # every combination has a number, so that each text is made once
+        words = (NEAR_ZERO, PREDICTED, SMALL, BEYOND)
+        number = self.near_zero + 2 * self.predicted + 4 * self.small + 8 * self.beyond
+        number = np.where(self.impossible, 2 ** len(words), number)
+        texts = [", ".join(w for bit, w in enumerate(words) if i >> bit & 1) or None for i in range(2 ** len(words))]
+        texts.append(IMPOSSIBLE)
+        return [texts[i] for i in number.tolist()]
