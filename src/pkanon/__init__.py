@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from ._results import Estimate as Estimate
     from ._results import Family as Family
     from ._results import FittedMean as FittedMean
+    from ._results import PaperTable as PaperTable
     from ._results import Regression as Regression
     from ._results import Tradeoff as Tradeoff
     from ._results import WaldTest as WaldTest
@@ -155,6 +156,7 @@ _HOMES = {
     "Estimate": "_results",
     "Family": "_results",
     "FittedMean": "_results",
+    "PaperTable": "_results",
     "Hierarchy": "_schema",
     "InputError": "_errors",
     "Ledger": "_audit",

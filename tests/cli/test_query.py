@@ -82,7 +82,7 @@ def test_methods(released):
         (["SELECT COUNT(* FROM release"], "cannot be parsed as SQL"),
         (["DROP TABLE release"], "Only SELECT"),
         ([SQL, "--parquet"], "-o"),
-        ([SQL, "-o", "answer.txt"], ".csv, .json or .parquet"),
+        ([SQL, "-o", "answer.txt"], ".csv, .json, .parquet, .tex, .html, .md or .xlsx"),
         ([SQL, "-o", "nowhere/answer.csv"], "folder does not exist"),
         ([SQL, "--level", "95"], "level"),
         ([SQL, "--method", "guess"], "guess"),

@@ -73,7 +73,7 @@ def test_a_format_that_says_what_its_file_says_is_taken(released, verb):
 
 
 @pytest.mark.parametrize("verb", ["crosstab", "correlations"])
-@pytest.mark.parametrize("chart", ["there.svg", "nowhere/c.svg", "c.pdf"])
+@pytest.mark.parametrize("chart", ["there.svg", "nowhere/c.svg", "c.gif"])
 def test_a_chart_that_cannot_be_written_leaves_no_result_either(released, verb, chart):
     released.write("there.svg", "mine")
     refused(released, *VERBS[verb], "--chart", chart, "-o", "x.csv")
@@ -104,11 +104,10 @@ def test_a_chart_of_shares(released):
 def test_a_hidden_count_is_told_beside_every_result(hidden, verb, flags):
     code, out, err = hidden.run(*VERBS[verb], *flags)
     assert code == 0, err
-    if verb == "query" and flags == ("--json",):  # whose notes are part of the document
-        assert HIDDEN in out.lower()
-    else:
+    if verb != "query" or flags != ("--json",):  # whose notes are part of the document alone
         assert HIDDEN in err.lower()
-        assert HIDDEN not in out.lower()
+    # tests and regressions have their remarks beside them
+    assert (HIDDEN in out.lower()) == (flags == ("--json",) and verb not in ("test", "regress"))
     if flags == ("--csv",):
         pl.read_csv(out.encode())
     if flags == ("--json",):
@@ -125,7 +124,7 @@ def test_an_association_has_the_columns_of_correlations(released):
     pair = (pl.col("first") == "sex") & (pl.col("second") == "age")
     assert one.filter(measure="cramers_v").equals(every.filter(pair))
     assert one.head(3)["std_error"].null_count() == 3
-    assert one.tail(2).null_count().row(0) == (0,) * 7
+    assert one.tail(2).null_count().row(0) == (0,) * 7 + (2,)  # no flag
 
 
 def test_an_association_is_the_same_in_python_and_in_every_format(released):
@@ -224,3 +223,74 @@ def test_a_package_that_is_missing_is_named(released, to, package, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == package else find(name, *more))
     with pytest.raises(pk.EnvironmentFailure, match=package):
         getattr(table, to)()
+
+
+FORMATS = {"latex": ("tex", r"\begin{table}"), "html": ("html", "<!DOCTYPE html>"), "markdown": ("md", "**")}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_tables_for_papers(released, verb):
+    for format, (ending, first) in FORMATS.items():
+        code, out, err = released.run(*VERBS[verb], "--format", format, "--caption", "Mine & yours")
+        assert code == 0, err
+        assert first in out
+        assert {"latex": r"Mine \& yours", "html": "Mine &amp; yours", "markdown": r"Mine \& yours"}[format] in out
+        code, said, err = released.run(*VERBS[verb], "-o", f"t.{ending}", "--caption", "Mine & yours")
+        assert (code, said) == (0, f"Written to t.{ending}.\n"), err
+        assert Path(f"t.{ending}").read_text(encoding="utf-8") == out
+    code, _, err = released.run(*VERBS[verb], "-o", "t.xlsx")
+    assert code == 0, err
+    assert pl.read_excel("t.xlsx", sheet_name="numbers").height
+    assert "not text; name a file with -o" in refused(released, *VERBS[verb], "--format", "xlsx")
+    assert "does not match the ending" in refused(released, *VERBS[verb], "--format", "latex", "-o", "t2.md")
+    assert "add --format latex" in refused(released, *VERBS[verb], "--caption", "Mine")
+    assert "--csv and --format exclude each other" in refused(released, *VERBS[verb], "--csv", "--format", "latex")
+    readable = released.run(*VERBS[verb])[1]
+    assert released.run(*VERBS[verb], "--format", "text")[1] == readable
+    assert json.loads(released.run(*VERBS[verb], "--format", "json")[1])
+
+
+def test_how_a_table_for_a_paper_is_set(released):
+    table = pk.open_release("out").crosstab("sex", "education")
+    for flags, options in [
+        ((), {}),
+        (("--show", "shares"), {"show": "shares"}),
+        (("--given", "sex"), {"given": "sex"}),
+        (("--layout", "long", "--interval"), {"layout": "long", "interval": True}),
+        (("--level", "0.8", "--interval"), {"level": 0.8, "interval": True}),
+    ]:
+        code, out, err = released.run(*VERBS["crosstab"], "--format", "markdown", *flags)
+        assert code == 0, err
+        assert out == f"{table.to_markdown(**options)}\n"
+
+
+def test_a_line_chart_and_a_pdf(released):
+    code, _, err = released.run("crosstab", "out", "age", "--chart", "c.pdf", "--chart-kind", "line", "--csv")
+    assert code == 0, err
+    assert Path("c.pdf").read_bytes().startswith(b"%PDF")
+    assert "'sex' has none" in refused(released, "crosstab", "out", "sex", "--chart", "d.pdf", "--kind", "line")
+
+
+def test_a_table_that_cannot_be_read_says_so(released):
+    names = ["sex", "age", "education"]
+    opened = pk.open_release("out")
+    assert opened.plan.readable([names], records=opened.rows).named[0].level == "not readable"
+    for flags in ((), ("--csv",), ("--json",)):
+        code, out, err = released.run("crosstab", "out", *names, *flags)
+        assert code == 0
+        assert "note: This table cannot be read: the plan predicts an error of " in err
+        assert ("This table cannot be read" in out) == (flags == ("--json",))
+    sql = "SELECT sex, age, education, COUNT(*) FROM release GROUP BY 1, 2, 3"
+    assert (
+        "note: The query needs the table sex x age x education, which cannot be read"
+        in released.run("query", "out", sql)[2]
+    )
+    assert "cannot be read" in " ".join(json.loads(released.run("query", "out", sql, "--json")[1])["notes"])
+    # a number that adds up many cells is not the table
+    assert "cannot be read" not in released.run("query", "out", "SELECT sex, COUNT(*) FROM release GROUP BY sex")[2]
+
+
+def test_the_caption_names_shares(released):
+    code, out, _ = released.run("crosstab", "out", "sex", "education", "--given", "sex")
+    assert code == 0
+    assert "\nCounts, and shares within sex from 200 released rows; " in out

@@ -70,7 +70,7 @@ def test_names_that_results_use_get_an_underscore(named):
 def test_described_weights(named):
     frame, weights = named.table, named.table["weight"].to_numpy()
     found = named.describe("score", by="value", weights="weight").to_polars()
-    assert "weighted counts" in named.describe("score", weights="weight").caption
+    assert "weighted statistics" in named.describe("score", weights="weight").caption
     for group in "pq":
         inside = (frame["value"] == group).to_numpy()
         rows = found.filter((pl.col("value_") == group) & pl.col("statistic").is_in(["mean", "sum"]))["value"].to_list()
@@ -83,7 +83,7 @@ def test_described_weights(named):
 
 
 def test_small_groups_are_flagged_in_descriptions(seed):
-    """Fewer people than four standard errors of their number."""
+    """The interval of the group's size reaches zero, or twice the size: at the level asked."""
     schema = pk.Schema([pk.Attribute("group", ["few", "many"]), pk.Attribute.ranged("score", 1, 5)])
     blocks = tuple(Retention(unit, 2**31 // unit.size, 32) for unit in schema.units)  # rho = 1/2
     draw = np.random.default_rng(seed)
@@ -93,12 +93,22 @@ def test_small_groups_are_flagged_in_descriptions(seed):
             {"group": ["few"] * few + ["many"] * (4000 - few), "score": draw.integers(1, 6, 4000)},
         )
         release = pk.release(rows, pk.Plan(schema, blocks, 4000), randomness=pk.Seeded(few))
-        frame = release.describe("score", by="group").to_polars()
-        for group in ("few", "many"):
-            people = release.crosstab("score", "group").count(group=group)
-            wanted = "small group" if people.value < 4 * people.standard_error else None
-            assert set(frame.filter(pl.col("group") == group)["flag"].to_list()) == {wanted}
-            flags.add((group, few, wanted))
+        for level in (0.5, 0.95):
+            frame = release.describe("score", by="group", level=level).to_polars()
+            table = release.crosstab("score", "group")
+            for group in ("few", "many"):
+                people = table.count(group=group)
+                low, high = people.interval(level)
+                wanted = None if low > 0 and high < 2 * people.value else "small group"
+                own = frame.filter(pl.col("group") == group)
+                for statistic, flag in own.select("statistic", "flag").rows():
+                    assert flag == (None if statistic == "sum" else wanted)  # a sum is divided by nothing
+                assert table.mean("score", {"group": group}).flag(level) == wanted
+                assert table.quantile("score", 0.5, {"group": group}).flag(level) == wanted
+                if wanted:  # nothing but the values themselves bounds a mean
+                    mean = own.filter(pl.col("statistic") == "mean")
+                    assert mean.row(0)[-3:-1] == (1.0, 5.0)
+                flags.add((group, few, wanted))
     assert ("few", 0, "small group") in flags
     assert ("few", 2000, None) in flags
     assert not any(group == "many" and flag for group, _, flag in flags)

@@ -98,11 +98,19 @@ def test_cells_counts_and_queries(name, about, method):
     for column, part in zip(("estimate", "std_error", "low_90", "high_90"), cells):
         np.testing.assert_array_equal(frame[column].to_numpy(), part.ravel())
     possible = estimate.channel.possible
-    for i, j in np.argwhere(possible):
-        assert parts(estimate.count(colour=COLOURS[i], size=SIZES[j])) == tuple(part[i, j] for part in cells)
-    grouped = "SELECT colour, size, COUNT(*) AS n FROM release GROUP BY colour, size"
-    for got, part in zip(answered(release(name).query(grouped, level=0.9, **ask), "n"), cells):
+    flags = np.array(estimate.flags_of(0.9).to_list(), object).reshape(possible.shape)
+    # the flags of a row are those of its count and of its share
+    shares = [estimate.proportion({"colour": c, "size": s}).flag(0.9) for c in COLOURS for s in SIZES]
+    assert frame["flag"].to_list() == ["impossible" if f == "impossible" else s for f, s in zip(flags.ravel(), shares)]
+    assert set(flags[possible]) == {None, "near zero"} | ({"near zero, predicted error"} & set(flags[possible]))
+    for i, j in np.ndindex(possible.shape):
+        count = estimate.count(colour=COLOURS[i], size=SIZES[j])
+        assert parts(count) == tuple(part[i, j] for part in cells)
+        assert count.flag(0.9) == flags[i, j]
+    grouped = release(name).query("SELECT colour, size, COUNT(*) AS n FROM release GROUP BY 1, 2", level=0.9, **ask)
+    for got, part in zip(answered(grouped, "n"), cells):
         np.testing.assert_array_equal(got, part[possible])
+    assert grouped.to_polars()["n_flag"].to_list() == flags[possible].tolist()
     for i, j in ((0, 1), (2, 4), (3, 3)):
         one = f"SELECT COUNT(*) AS n FROM release WHERE colour = '{COLOURS[i]}' AND size = {SIZES[j]}"
         filtered = f"SELECT colour, COUNT(*) FILTER (WHERE size = {SIZES[j]}) AS n FROM release GROUP BY colour"
@@ -151,10 +159,8 @@ def test_merged_values(name, about, method):
         ("twice", 2 * count - 1),
     ):
         got = [part[0] for part in answered(answer, column)]
-        if column == "m" and min(count.value, count.unbiased) <= 0:  # SQL has no mean of nobody
-            assert np.isnan(got[1])
-            continue
-        assert got == pytest.approx(parts(quantity), **CLOSE)
+        assert got == pytest.approx(parts(quantity), **CLOSE, nan_ok=True)
+        assert answer.to_polars()[f"{column}_flag"].item() == quantity.flag(0.9)
     assert parts(2 * count - 1) == pytest.approx(
         (2 * count.value - 1, 2 * count.standard_error, *(2 * end - 1 for end in count.interval(0.9))), **CLOSE
     )
@@ -176,28 +182,81 @@ def test_shares_of_a_group(name, about, method, given):
     for value in SIZES if other == "size" else COLOURS:
         sql = f"SELECT {group_name} AS g, COUNT(*) FILTER (WHERE {other} = {value!r}) / COUNT(*) AS s FROM release GROUP BY {group_name}"
         answer = release(name).query(sql, level=0.9, **ask)
-        columns = answered(answer, "s")
+        columns = [*answered(answer, "s"), answer.to_polars()["s_flag"].to_list()]
         for place, group in enumerate(answer.to_polars()["g"]):
             queried[group, value] = [column[place] for column in columns]
-    compared = 0
+    small = 0
     for row in rows:
         cell = {"colour": row["colour"], "size": row["size"]}
         group = {group_name: cell[group_name]}
         quantity = estimate.proportion(cell, group)
         expected = [row[c] for c in ("proportion", "proportion_std_error", "proportion_low_90", "proportion_high_90")]
+        expected = [np.nan if number is None else number for number in expected]
         people = estimate.count(group)
-        if None in expected:
-            assert min(people.value, people.unbiased) <= 0
-            continue
-        assert parts(quantity) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+        assert np.isnan(expected[0]) == (people.value <= 0)
+        assert np.isnan(expected[1]) == (min(people.value, people.unbiased) <= 0)
+        assert parts(quantity) == pytest.approx(expected, rel=1e-6, abs=1e-9, nan_ok=True)
         low, high = quantity.interval(0.9)
-        assert low <= quantity.value <= high
+        assert 0 <= low <= high <= 1
+        assert not quantity.value < low
+        assert not quantity.value > high
         assert (100 * quantity).interval(0.9) == pytest.approx((100 * low, 100 * high), **CLOSE)
         assert (1 - quantity).interval(0.9) == pytest.approx((1 - high, 1 - low), **CLOSE)
-        if min(people.value, people.unbiased) > 0:  # SQL has no share of nobody
-            assert queried[cell[group_name], cell[other]] == pytest.approx(expected, rel=1e-6, abs=1e-9)
-            compared += 1
-    assert compared > 5
+        assert (1 - quantity).value == pytest.approx(1 - quantity.value, **CLOSE, nan_ok=True)
+        *numbers, flag = queried[cell[group_name], cell[other]]
+        assert numbers == pytest.approx(expected, rel=1e-6, abs=1e-9, nan_ok=True)
+        assert flag == row["flag"] == quantity.flag(0.9)
+        assert ("out of range" in (flag or "")) == (low == high and quantity.standard_error > 0 and "small" not in flag)
+        if "small group" in (flag or ""):
+            small += 1
+            assert (low, high) == (0, 1)
+            assert (1 - quantity).flag(0.9) == (100 * quantity - 1).flag(0.9) == "small group"
+    assert small < len(rows)
+
+
+@every_release
+@every_reading
+@every_method
+def test_means_of_a_group(name, about, method):
+    """By SQL, by ``mean`` and by ``describe``; a mean is a share if its numbers are 0 and 1."""
+    ask = {"about": about, "method": method}
+    estimate = release(name).crosstab("colour", "size", **ask)
+    asked = "SELECT colour, AVG(size) AS m FROM release GROUP BY colour"
+    answer = release(name).query(asked, level=0.9, **ask)
+    described = release(name).describe("size", by="colour", level=0.9, **ask).to_polars()
+    described = described.filter(statistic="mean")
+    flags = set()
+    for place, colour in enumerate(COLOURS):
+        group = {"colour": colour}
+        mean = estimate.mean("size", group)
+        assert [part[place] for part in answered(answer, "m")] == pytest.approx(parts(mean), **CLOSE, nan_ok=True)
+        row = described.row(place, named=True)
+        numbers = [np.nan if row[c] is None else row[c] for c in ("value", "std_error", "low_90", "high_90")]
+        assert numbers == pytest.approx(parts(mean), **CLOSE, nan_ok=True)
+        assert answer.to_polars()["m_flag"][place] == row["flag"] == mean.flag(0.9)
+        people, possible = estimate.count(group), estimate.channel.possible[place]
+        least, largest = np.array(SIZES)[possible][[0, -1]]
+        low, high = mean.interval(0.9)
+        assert least <= low <= high <= largest
+        ends = people.interval(0.9)
+        if people.unbiased <= 0 or ends[0] <= 0 or ends[1] >= 2 * people.unbiased:
+            assert (mean.flag(0.9), low, high) == ("small group", least, largest)
+        else:
+            assert mean.flag(0.9) in (None, "out of range")
+        flags.add(mean.flag(0.9))
+        # shifted and scaled numbers, shifted and scaled limits
+        other = estimate.mean("size", group, values={size: 10 * size - 7 for size in SIZES})
+        assert parts(other) == pytest.approx(
+            [10 * mean.value - 7, 10 * mean.standard_error, 10 * low - 7, 10 * high - 7],
+            rel=1e-6,
+            abs=1e-6,
+            nan_ok=True,
+        )
+        one = estimate.mean("size", group, values={size: float(size > 1) for size in SIZES})
+        share = estimate.proportion({"size": SIZES[1:]}, group)
+        assert parts(one) == pytest.approx(parts(share), **CLOSE, nan_ok=True)
+        assert one.flag(0.9) == share.flag(0.9)
+    assert None in flags
 
 
 @every_release
@@ -219,6 +278,21 @@ def test_weights(name, about, method):
     cells = (estimate.counts, estimate.standard_errors, *estimate.interval(0.9))
     for i, j in np.argwhere(estimate.channel.possible):
         assert parts(estimate.count(colour=COLOURS[i], size=SIZES[j])) == tuple(part[i, j] for part in cells)
+    ask = {"about": about, "method": method, "weights": "weight", "level": 0.9}
+    grouped = release(name).query("SELECT colour, size, COUNT(*) AS n FROM release GROUP BY 1, 2", **ask)
+    for got, part in zip(answered(grouped, "n"), cells):
+        np.testing.assert_array_equal(got, part[estimate.channel.possible])
+    assert grouped.notes[0].startswith("Estimated weighted counts from 250 released rows")
+    everybody = release(name).query("SELECT COUNT(*) AS n FROM release", **ask)
+    assert everybody.to_polars()["n"].item() == pytest.approx(estimate.total)
+    asked = "SELECT colour, COUNT(*) FILTER (WHERE size = 2) / COUNT(*) AS s, AVG(size) AS m FROM release GROUP BY 1"
+    answer = release(name).query(asked, **ask)
+    for place, colour in enumerate(COLOURS):
+        share, mean = estimate.proportion({"size": 2}, {"colour": colour}), estimate.mean("size", {"colour": colour})
+        for column, quantity in (("s", share), ("m", mean)):
+            got = [part[place] for part in answered(answer, column)]
+            assert got == pytest.approx(parts(quantity), rel=1e-6, abs=1e-9, nan_ok=True)
+            assert answer.to_polars()[f"{column}_flag"][place] == quantity.flag(0.9)
     if method != "inverse":  # what cannot be is not in any interval, whichever cells are counted
         low, high = estimate.count(colour=["blue", "grey"], size=[3, 4]).interval(0.9)
         assert 0 <= low <= high <= estimate.total * (1 + 1e-12)
@@ -228,6 +302,14 @@ def test_weights(name, about, method):
         quantity = estimate.proportion({"size": SIZES[j]}, {"colour": COLOURS[i]})
         expected = [part[i, j] for part in (shares.shares, shares.standard_errors, shares.low, shares.high)]
         assert parts(quantity) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+@every_release
+def test_a_passed_column_weighs_and_is_not_asked(name):
+    with pytest.raises(
+        pk.InputError, match=r"'weight' is passed .* count by it with weights='weight' \(--weights weight\)"
+    ):
+        release(name).query("SELECT SUM(weight) FROM release")
 
 
 def test_the_intervals_here_are_not_just_standard_errors():
@@ -243,6 +325,35 @@ def test_everybody_is_counted_for_certain():
         assert parts(estimate.count()) == pytest.approx((ROWS, 0, ROWS, ROWS), **CLOSE)
         got = [part[0] for part in answered(release(name).query("SELECT COUNT(*) AS n FROM release", level=0.9), "n")]
         assert got == pytest.approx((ROWS, 0, ROWS, ROWS), **CLOSE)
+
+
+@every_release
+def test_what_is_out_of_range_is_cut_and_flagged(name):
+    """At a low level, whole intervals lie outside; they are flagged in every way to ask."""
+    estimate = release(name).crosstab("colour", "size")
+    rows = estimate.conditional("colour", level=0.2).to_dicts()
+    asked = "SELECT colour, COUNT(*) FILTER (WHERE size = {0}) / COUNT(*) AS s FROM release GROUP BY colour"
+    answers = {size: release(name).query(asked.format(size), level=0.2).to_polars() for size in SIZES}
+    beyond = 0
+    for row in rows:
+        quantity = estimate.proportion({"size": row["size"]}, {"colour": row["colour"]})
+        if row["flag"] == "impossible":
+            continue
+        assert quantity.flag(0.2) == row["flag"] == answers[row["size"]]["s_flag"][COLOURS.index(row["colour"])]
+        outside = not 0 <= quantity.unbiased <= 1
+        if "out of range" in (row["flag"] or ""):
+            beyond += 1
+            assert outside
+            assert (
+                row["proportion"]
+                == row["proportion_low_20"]
+                == row["proportion_high_20"]
+                == round(quantity.unbiased > 0.5)
+            )
+        assert (1 - quantity).flag(0.2) == (
+            ", ".join(word for word in ("small group", "out of range") if word in (row["flag"] or "")) or None
+        )
+    assert beyond > 0 or name in ("forbidden, equal-rho", "matrix")
 
 
 WARM = {"colour": {"warm": ["red", "blue"]}}

@@ -83,7 +83,7 @@ THIRD_PARTIES = {
         *("numpy", "polars", "pandas", "duckdb", "psycopg"),
         *("pyreadstat", "fastexcel", "xlsxwriter"),
     },
-    "_results": {"numpy", "polars", "pandas", "pyarrow", "xarray", "altair", "vl_convert", "sqlglot"},
+    "_results": {"numpy", "polars", "pandas", "pyarrow", "xarray", "altair", "vl_convert", "sqlglot", "xlsxwriter"},
     "_release": {"numpy", "polars", "cryptography"},
     "_report": {"numpy"},
     "_audit": {"numpy", "scipy", "polars", "altair"},

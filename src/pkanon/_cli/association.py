@@ -9,7 +9,7 @@ import click
 import pkanon as pk
 
 from .destinations import deliver, destination, output_options
-from .options import group_options, level_option
+from .options import caption_option, group_options, level_option
 from .printing import note, say
 from .progress import progress_bar
 
@@ -20,6 +20,7 @@ from .progress import progress_bar
 @click.argument("second")
 @level_option
 @group_options
+@caption_option
 @output_options
 def command(
     release: str,
@@ -28,6 +29,7 @@ def command(
     level: float,
     merge: dict[str, Any],
     missing: str,
+    caption: str | None,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -39,17 +41,18 @@ def command(
     Example: pkanon association out sex education
     """
     where = destination(form, output)
+    paper = where.for_papers(caption=caption)
     with progress_bar() as progress:
         progress("opening", 0)
         opened = pk.open_release(release)
         progress("associating", 0)
         association = opened.crosstab(first, second, merge=merge, missing=missing, level=level).association()
-    for line in opened.remarks:
+    for line in association.remarks:
         note(line)
     if where.readable:
         _print(association, level)
     else:
-        deliver(association, where)
+        deliver(association, where, **paper)
 
 
 def _print(association: pk.Association, level: float) -> None:

@@ -9,7 +9,7 @@ import click
 import pkanon as pk
 
 from .destinations import deliver, destination, output_options, save_chart
-from .options import chart_option, group_options, level_option
+from .options import chart_option, group_options, level_option, paper_options
 from .printing import note, number, print_cells, say
 from .progress import progress_bar
 
@@ -20,6 +20,7 @@ from .progress import progress_bar
 @level_option
 @group_options
 @chart_option("all pairs")
+@paper_options()
 @output_options
 def command(
     release: str,
@@ -28,6 +29,9 @@ def command(
     merge: dict[str, Any],
     missing: str,
     chart: str | None,
+    layout: str | None,
+    interval: bool,
+    caption: str | None,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -39,6 +43,7 @@ def command(
     Example: pkanon correlations out --chart correlations.png
     """
     where = destination(form, output)
+    paper = where.for_papers(layout=layout, interval=interval, caption=caption)
     with progress_bar() as progress:
         progress("opening", 0)
         opened = pk.open_release(release)
@@ -48,11 +53,11 @@ def command(
     if chart is not None:
         save_chart(pairs.chart(), chart)
     if not where.readable:
-        deliver(pairs, where)
+        deliver(pairs, where, **paper)
         return
     percent = f"{100 * level:g}"
     print_cells(
-        ["first", "second", "measure", "value", "± s.e.", f"{percent}% interval"],
+        ["first", "second", "measure", "value", "± s.e.", f"{percent}% interval", ""],
         [
             [
                 row["first"],
@@ -61,6 +66,7 @@ def command(
                 number(row["value"], digits=3),
                 number(row["std_error"], digits=3),
                 f"{number(row[f'low_{percent}'], digits=3)} to {number(row[f'high_{percent}'], digits=3)}",
+                row["flag"] or "",
             ]
             for row in pairs.to_polars().to_dicts()
         ],

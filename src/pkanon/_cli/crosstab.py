@@ -9,7 +9,7 @@ import click
 import pkanon as pk
 
 from .destinations import deliver, destination, output_options, save_chart
-from .options import chart_option, estimate_options, group_options, label_of, missing_label_option
+from .options import chart_option, estimate_options, group_options, label_of, missing_label_option, paper_options
 from .printing import note, number, print_cells, say
 from .progress import progress_bar
 
@@ -25,7 +25,17 @@ LARGEST_PRINTED = 1_000_000
 @click.option("--weights", metavar="COLUMN", help="The column of survey weights.")
 @group_options
 @chart_option("the table")
-@click.option("--kind", type=click.Choice(["bars", "heat"]), help="The kind of chart [default: the one that fits].")
+@click.option(
+    "--kind",
+    "--chart-kind",
+    "kind",
+    type=click.Choice(["bars", "heat", "line"]),
+    help="The kind of chart [default: the one that fits].",
+)
+@click.option(
+    "--show", type=click.Choice(["counts", "shares"]), help="In a paper: what a cross-table shows [default: counts]."
+)
+@paper_options()
 @missing_label_option
 @output_options
 def command(
@@ -41,6 +51,10 @@ def command(
     chart: str | None,
     kind: str | None,
     missing_label: str | None,
+    show: str | None,
+    layout: str | None,
+    interval: bool,
+    caption: str | None,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -50,8 +64,10 @@ def command(
     Example: pkanon crosstab out sex age
              pkanon crosstab out sex age --method em --given sex --csv
              pkanon crosstab out education sex --merge "education:school=9th|10th,rest=*" --missing exclude
+             pkanon crosstab out sex age -o table.tex
     """
     where = destination(form, output)
+    paper = where.for_papers(show=show, layout=layout, interval=interval, caption=caption)
     if kind is not None and chart is None:
         raise pk.InputError("--kind says which chart to draw; add --chart FILE.")
     with progress_bar() as progress:
@@ -71,11 +87,10 @@ def command(
     if where.readable:
         _print(estimate, level, given)
     else:
-        deliver(estimate, where, level=level, given=given, **label_of(missing_label))
-    for line in opened.remarks:
+        options = paper if where.for_paper else label_of(missing_label)
+        deliver(estimate, where, level=level, given=given, **options)
+    for line in estimate.all_remarks:
         note(line)
-    if estimate.convergence is not None and estimate.convergence.remark is not None:
-        note(estimate.convergence.remark)
 
 
 def _check_given(opened: pk.Release, release: str, attributes: tuple[str, ...], given: tuple[str, ...]) -> None:
@@ -122,4 +137,5 @@ def _print(estimate: pk.Estimate, level: float, given: tuple[str, ...]) -> None:
         )
     print_cells(header, rows, len(estimate.names))
     say()
-    say(estimate.caption(level)[:1].upper() + estimate.caption(level)[1:] + ".")
+    shown = f"Counts, and {estimate.caption(level, given=given)}" if given else estimate.caption(level)
+    say(shown[:1].upper() + shown[1:] + ".")

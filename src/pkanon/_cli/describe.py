@@ -9,7 +9,7 @@ import click
 import pkanon as pk
 
 from .destinations import deliver, destination, output_options
-from .options import estimate_options, group_options
+from .options import estimate_options, group_options, paper_options
 from .printing import note, number, print_cells, say
 from .progress import progress_bar
 
@@ -21,6 +21,7 @@ from .progress import progress_bar
 @click.option("--by", multiple=True, metavar="NAME", help="Within each value of this attribute; repeatable.")
 @click.option("--weights", metavar="COLUMN", help="The column of survey weights.")
 @group_options
+@paper_options()
 @output_options
 def command(
     release: str,
@@ -32,6 +33,9 @@ def command(
     weights: str | None,
     merge: dict[str, Any],
     missing: str,
+    layout: str | None,
+    interval: bool,
+    caption: str | None,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -43,6 +47,7 @@ def command(
     Example: pkanon describe out age --by sex
     """
     where = destination(form, output)
+    paper = where.for_papers(layout=layout, interval=interval, caption=caption)
     with progress_bar() as progress:
         progress("opening", 0)
         opened = pk.open_release(release)
@@ -60,7 +65,7 @@ def command(
     for line in opened.remarks:
         note(line)
     if not where.readable:
-        deliver(description, where)
+        deliver(description, where, **paper)
         return
     percent = f"{100 * level:g}"
     print_cells(

@@ -17,7 +17,18 @@ from .printing import note, say
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-FORMATS = ("csv", "json", "parquet")
+FORMATS = {
+    "csv": "csv",
+    "json": "json",
+    "parquet": "parquet",
+    "latex": "tex",
+    "html": "html",
+    "markdown": "md",
+    "xlsx": "xlsx",
+}
+"""Every format of a file, and the ending that names it."""
+PAPER = ("latex", "html", "markdown", "xlsx")
+"""Formats that hold the table as a paper has it."""
 
 
 def _format(context: click.Context, option: click.Parameter, given: bool) -> None:
@@ -29,10 +40,26 @@ def _format(context: click.Context, option: click.Parameter, given: bool) -> Non
         context.params["form"] = option.name
 
 
+def _named_format(context: click.Context, option: click.Parameter, name: str | None) -> None:
+    """--format NAME: as the flag of that name, and text is the readable table."""
+    earlier = context.params.setdefault("form", None)
+    if name is not None and earlier is not None:
+        raise pk.InputError(f"--{earlier} and --format exclude each other; choose one.")
+    if name not in (None, "text"):
+        context.params["form"] = name
+
+
 def output_options(command: Command) -> Command:
-    """--csv, --json, --parquet and -o."""
+    """--format, --csv, --json, --parquet and -o."""
     for option in (
-        output_option("the result to this file (.csv, .json, .parquet)"),
+        output_option("the result to this file (.csv, .json, .parquet, .tex, .html, .md, .xlsx)"),
+        click.option(
+            "--format",
+            type=click.Choice(["text", *FORMATS]),
+            callback=_named_format,
+            expose_value=False,
+            help="What is printed or written; latex, html, markdown and xlsx as a paper has it.",
+        ),
         click.option(
             "--parquet", is_flag=True, callback=_format, expose_value=False, help="Parquet, into the file named by -o."
         ),
@@ -59,20 +86,43 @@ class Destination:
         """Whether the result is printed as a readable table."""
         return self.form is None
 
+    @property
+    def holds_remarks(self) -> bool:
+        """Whether the result itself says what its readers must know."""
+        return self.form == "json" or self.form in PAPER
+
+    @property
+    def for_paper(self) -> bool:
+        """Whether the result is set as a paper has it."""
+        return self.form in PAPER
+
+    def for_papers(self, **options: Any) -> dict[str, Any]:
+        """Options of tables for papers that were typed (not None); refused where the result is none."""
+        typed = {name: value for name, value in options.items() if value not in (None, False)}
+        if typed and self.form not in PAPER:
+            name = next(iter(typed))
+            raise pk.InputError(
+                f"--{name} is for tables as a paper has them; add --format latex, html, markdown or xlsx."
+            )
+        return typed
+
 
 def destination(form: str | None, output: str | None) -> Destination:
     """The destination, checked before anything is computed, so that no work is lost."""
     if output is None:
-        if form == "parquet":
-            raise pk.InputError("Parquet is not text; name a file with -o.")
+        if form in ("parquet", "xlsx"):
+            raise pk.InputError(f"{form.capitalize()} is not text; name a file with -o.")
         return Destination(form, None)
     ending = Path(output).suffix.removeprefix(".").lower()
-    if form is not None and ending in FORMATS and ending != form:
-        raise pk.InputError(f"--{form} does not match the ending of {output}; leave out --{form}, or rename the file.")
-    format = form or ending
-    if format not in FORMATS:
+    named = next((name for name, own in FORMATS.items() if own == ending), None)
+    if form is not None and named not in (None, form):
+        option = f"--{form}" if f"--{form}" in ("--csv", "--json", "--parquet") else f"--format {form}"
+        raise pk.InputError(f"{option} does not match the ending of {output}; leave out {option}, or rename the file.")
+    format = form or named
+    if format is None:
+        *others, last = (f".{own}" for own in FORMATS.values())
         raise pk.InputError(
-            f"{output}: results are written as .csv, .json or .parquet; add --csv, --json or --parquet."
+            f"{output}: results are written as {', '.join(others)} or {last}; rename it or add --format."
         )
     check_new_file(output)
     return Destination(format, output)

@@ -50,7 +50,7 @@ def chart_option(what: str, *, name: str = "--chart") -> Callable[[Command], Com
             private.check_chart_file(path)
         return path
 
-    text = f"Draw {what} to this file, which must not exist: .png, .svg, .html or .json."
+    text = f"Draw {what} to this file, which must not exist: .png, .svg, .pdf, .html or .json."
     return click.option(name, type=click.Path(), callback=check, help=text)
 
 
@@ -98,6 +98,23 @@ def text_options(command: Command) -> Command:
 def text_format(delimiter: str | None, encoding: str | None) -> pk.TextFormat:
     """How to read a text file."""
     return pk.TextFormat(delimiter={"\\t": "\t", "tab": "\t"}.get(delimiter or "", delimiter), encoding=encoding)
+
+
+caption_option = click.option("--caption", metavar="TEXT", help="In a paper: what is shown [default: said by itself].")
+
+
+def paper_options(*, layout: bool = True) -> Callable[[Command], Command]:
+    """--layout (if there are two), --interval and --caption: how a table for a paper is set."""
+
+    def add(command: Command) -> Command:
+        interval = click.option("--interval", is_flag=True, help="In a paper: intervals instead of standard errors.")
+        command = interval(caption_option(command))
+        if layout:
+            text = "In a paper: rows and columns, or one row per number [default: what fits]."
+            command = click.option("--layout", type=click.Choice(["cross", "long"]), help=text)(command)
+        return command
+
+    return add
 
 
 def estimate_options(command: Command) -> Command:

@@ -9,7 +9,7 @@ import click
 import pkanon as pk
 
 from .destinations import deliver, destination, output_options
-from .options import estimate_options, group_options
+from .options import estimate_options, group_options, paper_options
 from .printing import note, print_cells, say
 from .progress import progress_bar
 
@@ -20,6 +20,7 @@ from .progress import progress_bar
 @click.option("--weights", metavar="COLUMN", help="The column of survey weights; COUNT(*) adds them up.")
 @estimate_options
 @group_options
+@paper_options(layout=False)
 @output_options
 def command(
     release: str,
@@ -30,6 +31,8 @@ def command(
     level: float,
     merge: dict[str, Any],
     missing: str,
+    interval: bool,
+    caption: str | None,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -42,6 +45,7 @@ def command(
     Example: pkanon query out "SELECT sex, COUNT(*), AVG(age) FROM release WHERE age >= 30 GROUP BY sex"
     """
     where = destination(form, output)
+    paper = where.for_papers(interval=interval, caption=caption)
     with progress_bar() as progress:
         progress("opening", 0)
         answer = pk.open_release(release).query(
@@ -60,8 +64,8 @@ def command(
         say()
         say(answer.notes[0])
     else:
-        deliver(answer, where)
-    if where.form != "json":  # JSON holds all notes itself
+        deliver(answer, where, **paper)
+    if not where.holds_remarks:
         for line in answer.notes[1:]:
             note(line)
 

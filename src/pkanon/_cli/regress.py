@@ -8,7 +8,7 @@ import pkanon as pk
 
 from . import private
 from .destinations import deliver, destination, output_options
-from .options import level_option
+from .options import caption_option, level_option
 from .printing import note
 from .progress import progress_bar
 
@@ -39,6 +39,7 @@ from .progress import progress_bar
     help="People without an answer: left out, or a category.",
 )
 @level_option
+@caption_option
 @output_options
 def command(
     release: str,
@@ -48,6 +49,7 @@ def command(
     weights: str | None,
     missing: str,
     level: float,
+    caption: str | None,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -58,6 +60,7 @@ def command(
              pkanon regress out "job == 'office' ~ sex * C(age)" --family logistic
     """
     where = destination(form, output)
+    paper = where.for_papers(caption=caption)
     with progress_bar() as progress:
         progress("opening", 0)
         opened = pk.open_release(release)
@@ -69,4 +72,4 @@ def command(
     if where.readable:
         click.echo(fitted.summary())
     else:
-        deliver(fitted, where)
+        deliver(fitted, where, **paper)

@@ -11,7 +11,7 @@ import pkanon as pk
 
 from . import private
 from .destinations import deliver, destination, output_options
-from .options import group_options, level_option
+from .options import caption_option, group_options, level_option
 from .printing import note, print_cells, say
 from .progress import progress_bar
 
@@ -49,6 +49,7 @@ from .progress import progress_bar
 )
 @level_option
 @group_options
+@caption_option
 @output_options
 def command(
     release: str,
@@ -62,6 +63,7 @@ def command(
     level: float,
     merge: dict[str, Any],
     missing: str,
+    caption: str | None,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -74,6 +76,7 @@ def command(
              pkanon test out job=care --trend age
     """
     where = destination(form, output)
+    paper = where.for_papers(caption=caption)
     if (by is None) == (trend is None):
         raise pk.InputError(
             "Say what to compare: --by NAME for groups, or --trend NAME for an ordered attribute; one of them."
@@ -106,7 +109,7 @@ def command(
     for line in opened.remarks:
         note(line)
     if not where.readable:
-        deliver(tested, where)
+        deliver(tested, where, **paper)
         return
     shown = tested.text_table()
     print_cells(shown.header, shown.rows, labels=1)

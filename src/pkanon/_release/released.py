@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._errors import DataError, InputError, did_you_mean
 from .._estimate import as_names, is_numeric, normal_quantile, weight_numbers
 from .._frames import Kind, as_kind, column_as_weights, decode, encode_released, export_suffix, with_missing_label
-from .._plan import Plan, notebook, one_row_each
+from .._plan import Plan, notebook, one_row_each, unreadable
 from .._progress import Progress, quiet
 from .._results import Answer, Correlations, Description, Estimate, Regression, correlate, describe, regress, respond
 from .._schema import Codes, Groups, Merge, check_merge, check_missing, groups_of
@@ -193,7 +193,13 @@ class Release:
             groups=self._groups(merge, missing, attributes),
             progress=progress or quiet,
         )
-        return replace(estimate, level=level, missing=check_missing(missing))
+        return replace(
+            estimate,
+            level=level,
+            missing=check_missing(missing),
+            remarks=self.remarks,
+            unreadable=None if estimate.merged else unreadable(self.plan, attributes, self.rows),
+        )
 
     def _groups(self, merge: Merge | None, missing: str, names: Sequence[str] | None = None) -> dict[str, Groups]:
         """Those of the attributes ``names`` (all by default) whose values are merged or left out, with their groups."""
@@ -232,9 +238,13 @@ class Release:
         """
         crosstab = partial(self.crosstab, method=method, about=about, weights=weights, level=level, progress=progress)
         groups = self._groups(merge, missing)
-        return respond(
-            sql, self.plan.schema, crosstab, weights=weights, groups=groups, level=level, remarks=self.remarks
-        )
+
+        def remarks(attributes: Sequence[str]) -> list[str]:
+            merged = any(name in groups and not groups[name].apart for name in attributes)
+            found = None if merged else unreadable(self.plan, attributes, self.rows, query=True)
+            return [*self.remarks, *([] if found is None else [found])]
+
+        return respond(sql, self.plan.schema, crosstab, weights=weights, groups=groups, level=level, remarks=remarks)
 
     def describe(
         self,
@@ -271,7 +281,8 @@ class Release:
         table_of = partial(
             self.crosstab, method=method, about=about, weights=weights, merge=merge, missing=missing, level=level
         )
-        return describe(table_of, attributes or numeric, by, level, progress or quiet)
+        found = describe(table_of, attributes or numeric, by, level, progress or quiet)
+        return replace(found, remarks=self.remarks)
 
     def correlations(
         self,
@@ -306,7 +317,8 @@ class Release:
                     f"The release has no randomised attribute '{name}'. {did_you_mean(name, list(randomised))}"
                 )
         table_of = partial(self.crosstab, about="population", merge=merge, missing=missing, level=level)
-        return correlate(table_of, {name: randomised[name] for name in names}, level, progress or quiet)
+        found = correlate(table_of, {name: randomised[name] for name in names}, level, progress or quiet)
+        return replace(found, remarks=self.remarks)
 
     def regress(
         self,

@@ -1,6 +1,7 @@
 """Results for people: numbers with labels, errors and pictures.
 
 tabular.py   the output that all results share: data frames, JSON, files, notebooks;  text.py  tables for people to read
+paper/       tables for papers: LaTeX, HTML, Markdown, Excel;  crosstable.py  a reconstructed table as one
 columns.py   the names of their columns
 estimate.py  a reconstructed table;  association.py  how two attributes are related;  families.py  numbers tested together
 overview.py  descriptions and correlations of many attributes
@@ -16,6 +17,7 @@ from .costs import Tradeoff, tradeoff
 from .estimate import Estimate
 from .families import Family, family
 from .overview import Correlations, Description, correlate, describe
+from .paper import PaperTable
 from .regression import Coefficient, FittedMean, Regression, WaldTest, regress
 from .sql import Answer, respond
 from .tabular import Tabular, json_rows
@@ -34,6 +36,7 @@ __all__ = [
     "FittedMean",
     "Grid",
     "Pair",
+    "PaperTable",
     "Point",
     "Regression",
     "Tabular",

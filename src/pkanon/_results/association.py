@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from .. import _estimate
-from .columns import Columns, interval_title
+from .columns import Columns, interval_title, sentence
 from .tabular import Tabular
 from .text import TextTable, interval_text, with_error
 
@@ -36,6 +36,8 @@ class Association(_estimate.Association, Tabular):
         The groups of values that were asked for, by attribute.
     remark
         The last two in a few words; empty if there is nothing to say.
+    remarks
+        What its readers must know beside its errors, a sentence each.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Association(_estimate.Association, Tabular):
     missing: str = "category"
     merged: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
     remark: str = ""
+    remarks: tuple[str, ...] = ()
 
     def to_polars(self) -> pl.DataFrame:
         """The columns of :meth:`Correlations.to_polars`, one row per number; those of the test have no error."""
@@ -60,16 +63,17 @@ class Association(_estimate.Association, Tabular):
         rows = []
         for name, number in self._numbers().items():
             value, error, low, high = number if isinstance(number, tuple) else (float(number), None, None, None)
-            rows.append((first, second, name, value, error, low, high))
+            rows.append((first, second, name, value, error, low, high, None))
         labels = ("first", "second", "measure")
         types = dict.fromkeys(labels, pl.String) | dict.fromkeys(Columns.of("value", self.level), pl.Float64)
+        types["flag"] = pl.String  # nothing is divided by the size of a group
         return pl.DataFrame(rows, schema=types, orient="row")
 
     def to_json(self) -> dict[str, Any]:
         """All numbers and how they were made."""
         parts = ("value", "std_error", "low", "high")
         made = {"about": "population", "level": self.level, "missing": self.missing, "merged": dict(self.merged)}
-        return {"attributes": list(self.attributes), **made} | {
+        return {"attributes": list(self.attributes), **made, "remarks": list(self.remarks)} | {
             name: dict(zip(parts, number)) if isinstance(number, tuple) else number
             for name, number in self._numbers().items()
         }
@@ -99,8 +103,12 @@ class Association(_estimate.Association, Tabular):
 
     def _captions(self) -> list[str]:
         first, second = self.attributes
-        remark = f"; {self.remark}" if self.remark else ""
-        return [f"{first} and {second}, about the population; mutual information in nats{remark}."]
+        return [
+            f"Relation of {first} and {second} in the population.",
+            "The test of independence and the measures are corrected for the randomisation; mutual information is in nats.",
+            *([sentence(self.remark)] if self.remark else []),
+            *(remark[:1].upper() + remark[1:] for remark in self.remarks),
+        ]
 
     def __repr__(self) -> str:
         return f"<Association of {' and '.join(self.attributes)}>"

@@ -15,7 +15,8 @@ class Grid:
     """A table: the names and labels of its axes, and for each cell a number with its error.
 
     The arrays have one axis per attribute; ``flags`` has one entry per cell, row by row. ``measure`` is what
-    ``estimate`` counts, ``share`` the share of the people and ``released`` the released rows behind it.
+    ``estimate`` counts, ``share`` the share of the people and ``released`` the released rows behind it. ``ordered`` says of
+    each attribute whether its values have an order, ``apart`` which of its labels are outside it; ``title`` what is shown.
     """
 
     names: tuple[str, ...]
@@ -30,6 +31,9 @@ class Grid:
     measure: str
     level: float
     caption: str
+    title: str = ""
+    ordered: tuple[bool, ...] = ()
+    apart: tuple[tuple[str, ...], ...] = ()
 
 
 MEASURES = {"correlation": "correlation", "cramers_v": "Cramer's V"}
@@ -47,6 +51,7 @@ class Pair:
     standard_error: float
     low: float
     high: float
+    flag: str | None = None
 
 
 @dataclass(frozen=True)

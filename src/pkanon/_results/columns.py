@@ -2,7 +2,8 @@
 
 An estimated number takes four columns: its value, its standard error and the limits of its interval, which carry the
 level: ``estimate``, ``std_error``, ``low_95``, ``high_95``. Where a row holds several numbers, a prefix tells them apart:
-``proportion``, ``proportion_std_error``, ``proportion_low_95``, ``proportion_high_95``.
+``proportion``, ``proportion_std_error``, ``proportion_low_95``, ``proportion_high_95``. A last column, ``flag``, has what must be said
+of a row; where its numbers need flags of their own (SQL), each has one: ``count_flag``.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ class Columns:
     def named(cls, name: str, level: float) -> Columns:
         """The columns of one of several numbers: all four begin with its name."""
         return cls.of(name, level, prefix=f"{name}_")
+
+    @property
+    def flag(self) -> str:
+        """The name of a column of flags that belong to this number alone."""
+        return f"{self.std_error.removesuffix('std_error')}flag"
 
     def __iter__(self) -> Iterator[str]:
         return iter((self.value, self.std_error, self.low, self.high))

@@ -22,6 +22,7 @@ from .._errors import InputError, missing_package
 from .._estimate import (
     ABOUT,
     METHODS,
+    Flags,
     MantelHaenszel,
     Quantile,
     Quantity,
@@ -34,11 +35,13 @@ from .._estimate import (
 from .._estimate import statistics as _analysis
 from .._files import write_new
 from .._frames import as_kind, decode_attributes, with_missing_label
-from .._schema import MISSING_LABEL, MissingAnswers
+from .._schema import MISSING_LABEL, Attribute, MissingAnswers
 from .association import Association
 from .chart_data import Grid, label_texts
 from .columns import Columns, free_names, interval_title, merged_remark, percent
-from .tabular import Tabular, file_content, format_of, json_rows
+from .crosstable import crosstable, shown_as
+from .paper import PaperTable
+from .tabular import PAPER, Tabular, file_content, format_of, json_rows, paper_content, refuse_options
 from .text import TextTable, interval_text, with_error
 
 if TYPE_CHECKING:
@@ -83,6 +86,10 @@ class Estimate(Reconstruction, Tabular):
         The confidence level of its intervals; methods also take another one.
     missing
         What was asked for: missing answers as a ``category``, or ``exclude``, the table of the people who answered.
+    remarks
+        What readers of the release must know beside its errors, a sentence each.
+    unreadable
+        If the plan predicts that the table is poor or cannot be read: that, and what to ask instead; else None.
 
     Examples
     --------
@@ -100,6 +107,8 @@ class Estimate(Reconstruction, Tabular):
 
     level: float = 0.95
     missing: MissingAnswers = "category"
+    remarks: tuple[str, ...] = ()
+    unreadable: str | None = None
 
     @cached_property
     def labels(self) -> tuple[list[Any], ...]:
@@ -323,6 +332,7 @@ class Estimate(Reconstruction, Tabular):
             missing=self.missing,
             merged=self.merged,
             remark=self.groups_remark,
+            remarks=self.remarks,
         )
 
     def columns(self, level: float | None = None) -> Columns:
@@ -368,7 +378,7 @@ class Estimate(Reconstruction, Tabular):
         labels = with_missing_label(labels, labels.columns, missing_label)
         labels = labels.rename(free_names(labels.columns, (*columns, "flag")))
         numbers = pl.DataFrame({name: np.ravel(values) for name, values in columns.items()})
-        flags = pl.DataFrame({"flag": self._flags(level, shares)})
+        flags = pl.DataFrame({"flag": self.flags_of(level, shares)})
         return pl.concat([labels, numbers.fill_nan(None), flags], how="horizontal")
 
     def _results(self, level: float | None) -> dict[str, Counts]:
@@ -381,15 +391,17 @@ class Estimate(Reconstruction, Tabular):
         grid = np.indices(self.counts.shape, dtype=np.uint32)
         return {name: axis.ravel() for name, axis in zip(self.names, grid)}
 
-    def _flags(self, level: float | None, shares: Shares) -> pl.Series:
-        """A remark on each cell, row-major; null where there is none."""
+    def flags_of(self, level: float | None = None, shares: Shares | None = None) -> pl.Series:
+        """The flags of each cell, row-major; null where there are none.
+
+        ``level`` is that of the intervals, the estimate's own by default. With ``shares``, those of the shares too.
+        """
         near = self.near_zero(level)
-        # every combination of remarks has a number, so that each text is made once
-        number = near + 2 * self.fallback + 4 * ~np.broadcast_to(shares.bounded, near.shape)
-        number = np.where(self.possible, number, 8).ravel()
-        words = ("near zero", "predicted error", "small group")
-        texts = [", ".join(word for bit, word in enumerate(words) if i >> bit & 1) or None for i in range(8)]
-        return pl.Series([*texts, "impossible"], dtype=pl.String).gather(number)
+        small = beyond = np.zeros(near.shape, bool)
+        if shares is not None:
+            small, beyond = (np.broadcast_to(each, near.shape) for each in (~shares.bounded, shares.beyond))
+        parts = (near, self.fallback, small, beyond, ~self.possible)
+        return pl.Series(Flags(*(part.ravel() for part in parts)).texts(), dtype=pl.String)
 
     def to_pandas(
         self,
@@ -462,6 +474,7 @@ class Estimate(Reconstruction, Tabular):
                 "converged": convergence.converged,
                 "log_likelihood": convergence.log_likelihood,
             },
+            "remarks": list(self.all_remarks),
             "cells": json_rows(self.to_polars(level=level, given=given, missing_label=missing_label)),
         }
 
@@ -472,13 +485,18 @@ class Estimate(Reconstruction, Tabular):
         level: float | None = None,
         given: Sequence[str] = (),
         missing_label: str | None = MISSING_LABEL,
+        **options: Any,
     ) -> bytes:
-        """The content of a file in this ``format``: csv, json or parquet.
+        """The content of a file in this ``format``: csv, json, parquet, latex, html, markdown or xlsx.
 
-        ``level``, ``given`` and ``missing_label`` are those of :meth:`to_polars`.
+        ``level``, ``given`` and ``missing_label`` are those of :meth:`to_polars`; ``options``, in the last four, those of
+        :meth:`paper`.
         """
-        options: dict[str, Any] = {"level": level, "given": given, "missing_label": missing_label}
-        return file_content(format, partial(self.to_polars, **options), partial(self.to_json, **options))
+        if format in PAPER:
+            return paper_content(format, self.paper(level=level, given=given, **options))
+        refuse_options(format, options)
+        asked: dict[str, Any] = {"level": level, "given": given, "missing_label": missing_label}
+        return file_content(format, partial(self.to_polars, **asked), partial(self.to_json, **asked))
 
     def save(
         self,
@@ -488,6 +506,7 @@ class Estimate(Reconstruction, Tabular):
         level: float | None = None,
         given: Sequence[str] = (),
         missing_label: str | None = MISSING_LABEL,
+        **options: Any,
     ) -> None:
         """Write the table to a file that does not exist yet.
 
@@ -496,12 +515,55 @@ class Estimate(Reconstruction, Tabular):
         path
             The file.
         format
-            csv, json or parquet; by the ending of the file if not set.
+            csv, json, parquet, latex, html, markdown or xlsx; by the ending of the file (.tex, .md) if not set.
         level, given, missing_label
             As in :meth:`to_polars`.
+        **options
+            In the last four formats, those of :meth:`paper`.
         """
-        content = self.to_bytes(format_of(path, format), level=level, given=given, missing_label=missing_label)
-        write_new(path, content)
+        asked: dict[str, Any] = {"level": level, "given": given, "missing_label": missing_label, **options}
+        write_new(path, self.to_bytes(format_of(path, format), **asked))
+
+    def paper(
+        self,
+        *,
+        show: str = "counts",
+        given: Sequence[str] = (),
+        layout: str | None = None,
+        interval: bool = False,
+        totals: bool | None = None,
+        level: float | None = None,
+        caption: str | None = None,
+    ) -> PaperTable:
+        """The table as a paper has it: rounded to the digits of the errors, with a caption and notes.
+
+        Parameters
+        ----------
+        show
+            ``counts``, or ``shares`` in percent; in the long layout both are shown.
+        given
+            Shares within the groups of these attributes; without it, of all people.
+        layout
+            ``cross``: the values of the last attribute are columns. ``long``: one row per cell. By default what fits.
+        interval
+            Show intervals instead of standard errors.
+        totals
+            In a cross-table of two attributes, a column and a row for everybody; by default unless ``given`` is set.
+        level
+            The confidence level; the estimate's own by default.
+        caption
+            What is shown; said by itself if not set.
+        """
+        return crosstable(
+            self,
+            show=show,
+            given=as_names(given),
+            layout=layout,
+            interval=interval,
+            totals=totals,
+            level=self._level(level),
+            caption=caption,
+        )
 
     def text_table(self, most: int | None = None) -> TextTable:
         """The table for people to read: each number as "value ± standard error"; its first ``most`` rows."""
@@ -519,7 +581,7 @@ class Estimate(Reconstruction, Tabular):
                 flag or "",
             ]
             for place, flag, count, error, low, high, share, share_error in zip(
-                places, self._flags(None, shares).to_list(), *columns
+                places, self.flags_of(None, shares).to_list(), *columns
             )
         ]
         people = "people (weighted)" if self.weighted else "people"
@@ -531,9 +593,14 @@ class Estimate(Reconstruction, Tabular):
     def _captions(self) -> list[str]:
         caption = self.caption()
         captions = [f"{caption[:1].upper()}{caption[1:]}."]
-        if self.convergence is not None and self.convergence.remark is not None:
-            captions.append(self.convergence.remark)
-        return captions
+        return [*captions, *self.all_remarks]
+
+    @property
+    def all_remarks(self) -> tuple[str, ...]:
+        """The remarks, whether the table can be read, and whether the search for it ended too early: sentences with a capital."""
+        ended = None if self.convergence is None else self.convergence.remark
+        found = (*self.remarks, self.unreadable, ended)
+        return tuple(remark[:1].upper() + remark[1:] for remark in found if remark is not None)
 
     def grid(self, *, level: float | None = None, given: Sequence[str] = ()) -> Grid:
         """The table as a chart draws it: counts, or with ``given`` shares within groups in percent.
@@ -553,21 +620,25 @@ class Estimate(Reconstruction, Tabular):
             high=scale * high,
             share=shares.shares,
             released=self.released_counts,
-            flags=self._flags(level, shares).to_list(),
+            flags=self.flags_of(level, shares).to_list(),
             measure=f"% of {' x '.join(given)}" if given else "people",
             level=self._level(level),
             caption=self.caption(level, given=given),
+            title=shown_as(self.names, given),
+            ordered=tuple(map(_in_order, self.attributes)),
+            apart=tuple(_apart(attribute) for attribute in self.attributes),
         )
 
     def chart(
         self, kind: str | None = None, *, level: float | None = None, given: Sequence[str] = ()
     ) -> altair.TopLevelMixin:
-        """An Altair chart of the counts, with their errors.
+        """An Altair chart of the counts, or of shares, with their errors.
 
         Parameters
         ----------
         kind
-            ``bars`` with error bars (one or two attributes) or a ``heat`` map (two or three); what fits by default.
+            ``bars`` with error bars (one or two attributes), a ``heat`` map (two or three), or a ``line`` with an error
+            band (one or two, one of them ordered); bars or a heat map, what fits, by default.
         level
             The confidence level of the error bars; the estimate's own by default.
         given
@@ -585,20 +656,27 @@ class Estimate(Reconstruction, Tabular):
         remark = self.groups_remark
         return self.plain_caption(level, given=given) + (f"; {remark}" if remark else "")
 
-    def plain_caption(self, level: float | None = None, *, given: Sequence[str] = ()) -> str:
+    def plain_caption(self, level: float | None = None, *, given: Sequence[str] = (), numbers: str = "counts") -> str:
         """The caption without what is said about merged values and missing answers.
 
-        ``level`` and ``given`` are those of :meth:`caption`.
+        ``level`` and ``given`` are those of :meth:`caption`; without ``given``, ``numbers`` says what is shown.
         """
-        numbers = f"shares within {' x '.join(as_names(given))}" if given else "counts"
+        if given:
+            numbers = f"shares within {' x '.join(as_names(given))}"
+        return f"{'weighted ' if self.weighted else ''}{numbers}{self.weight_remark} {self.made(level)}"
+
+    def made(self, level: float | None = None) -> str:
+        """From how many rows the numbers come, by which method, and what their intervals are about.
+
+        ``level`` is the confidence level to name; the estimate's own by default.
+        """
         return (
-            f"{'weighted ' if self.weighted else ''}{numbers}{self._weight_remark} from {self.rows:,} released rows; "
-            f"{self.method}: {METHODS[self.method].summary}; "
+            f"from {self.rows:,} released rows; {self.method}: {METHODS[self.method].summary}; "
             f"{percent(self._level(level))}% intervals about {ABOUT[self.about]}"
         )
 
     @property
-    def _weight_remark(self) -> str:
+    def weight_remark(self) -> str:
         """Which attribute is the weight, and how far off its bins may be."""
         if self.weighing is None:
             return ""
@@ -622,3 +700,18 @@ class Estimate(Reconstruction, Tabular):
 
     def __repr__(self) -> str:
         return f"<Estimate of {' x '.join(self.names)}: {self.counts.size:,} cells from {self.rows:,} released rows>"
+
+
+def _in_order(attribute: Attribute) -> bool:
+    """Whether the values of an attribute have an order: declared, or numbers and dates that are listed in theirs."""
+    if attribute.ordered:
+        return True
+    outside = (attribute.other_code, attribute.missing_code)
+    values: list[Any] = [label for code, label in enumerate(attribute.labels()) if code not in outside]
+    return attribute.released_type in ("integer", "number", "date") and values == sorted(values)
+
+
+def _apart(attribute: Attribute) -> tuple[str, ...]:
+    """The labels of an attribute that are outside the order of its values: unlisted and missing ones."""
+    texts = label_texts(list(attribute.labels()))
+    return tuple(texts[code] for code in (attribute.other_code, attribute.missing_code) if code is not None)

@@ -84,13 +84,19 @@ class Family(Tabular):
         return tuple(p < 1 - self.level for p in self.adjusted)
 
     @cached_property
+    def flags(self) -> tuple[str | None, ...]:
+        """What must be said beside each number, at the level of the intervals."""
+        level = 1 - (1 - self.level) / len(self.numbers)
+        return tuple(number.flag(level) for number in self.numbers)
+
+    @cached_property
     def intervals(self) -> tuple[tuple[float, float], ...]:
         """(low, high) of each number; all of them hold the truth at the confidence level, by Bonferroni's inequality."""
         level = 1 - (1 - self.level) / len(self.numbers)
         return tuple(number.interval(level) for number in self.numbers)
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per number: value, error, simultaneous limits, the value tested, statistic, p-value, adjusted, rejected."""
+        """One row per number: value, error, simultaneous limits, the value tested, statistic, p-value, adjusted, rejected, flag."""
         value, error, low, high = Columns.of("value", self.level)
         frame = pl.DataFrame(
             {
@@ -104,8 +110,9 @@ class Family(Tabular):
                 "p_value": [test.p_value for test in self.tests],
                 "adjusted_p_value": self.adjusted,
                 "rejected": self.rejected,
+                "flag": self.flags,
             },
-            schema_overrides={"name": pl.String, "rejected": pl.Boolean},
+            schema_overrides={"name": pl.String, "rejected": pl.Boolean, "flag": pl.String},
         )
         return frame.fill_nan(None)
 
@@ -125,11 +132,12 @@ class Family(Tabular):
                 p_text(self.tests[i].p_value).removeprefix("p = ").removeprefix("p "),
                 p_text(self.adjusted[i]).removeprefix("p = ").removeprefix("p "),
                 "rejected" if self.rejected[i] else "",
+                self.flags[i] or "",
             ]
             for i in range(size)
         ]
-        header = ["number", "value", interval_title(self.level), "tested", "p", "adjusted p", ""]
-        return TextTable(header, rows, [True, *[False] * 5, True], len(self.names) - size)
+        header = ["number", "value", interval_title(self.level), "tested", "p", "adjusted p", "", ""]
+        return TextTable(header, rows, [True, *[False] * 5, True, True], len(self.names) - size)
 
     @property
     def captions(self) -> list[str]:

@@ -19,14 +19,13 @@ from .._schema import MISSING_LABEL, MissingAnswers
 from .chart_data import MEASURES, Pair
 from .columns import Columns, free_names, interval_title, merged_remark, sentence
 from .estimate import Estimate
+from .paper import Cell, PaperTable, check_layout, number_cell
 from .tabular import Tabular, json_rows
 from .text import TextTable, interval_text, with_error
 
 if TYPE_CHECKING:
     import altair
 
-SMALL = 4.0
-"""A group with fewer people than this many standard errors of their number is small: its statistics say little."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 TableOf = Callable[..., Estimate]
@@ -51,6 +50,8 @@ class Description(Tabular):
         The same in one line.
     frame
         The table in polars.
+    remarks
+        What its readers must know beside its errors, a sentence each.
 
     Examples
     --------
@@ -70,13 +71,14 @@ class Description(Tabular):
     frame: pl.DataFrame = field(repr=False)
     missing: MissingAnswers = "category"
     merged: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     def columns(self) -> Columns:
         """The names of the columns that hold numbers."""
         return Columns.of("value", self.level)
 
     def to_polars(self, *, missing_label: str | None = MISSING_LABEL) -> pl.DataFrame:
-        """Columns: the groups, attribute, statistic, value, std_error, limits and a flag where a group is small.
+        """Columns: the groups, attribute, statistic, value, std_error, limits and a flag.
 
         ``missing_label`` stands for the missing answers of groups; None writes null.
         """
@@ -91,6 +93,7 @@ class Description(Tabular):
             "by": list(self.by),
             "missing": self.missing,
             "merged": dict(self.merged),
+            "remarks": list(self.remarks),
             "statistics": json_rows(self.to_polars()),
         }
 
@@ -111,7 +114,46 @@ class Description(Tabular):
         return [
             f"{self.caption[:1].upper()}{self.caption[1:]}.",
             "A bin counts as its middle, an open one as wide as its neighbour.",
+            *(remark[:1].upper() + remark[1:] for remark in self.remarks),
         ]
+
+    def paper(self, *, layout: str = "cross", interval: bool = False, caption: str | None = None) -> PaperTable:
+        """The table as a paper has it: rounded to the digits of the errors, with a caption and notes.
+
+        Parameters
+        ----------
+        layout
+            ``cross``: a column for each statistic. ``long``: a row for each number.
+        interval
+            Show intervals instead of standard errors.
+        caption
+            What is shown; said by itself if not set.
+        """
+        statistics = list(self.frame["statistic"].unique(maintain_order=True))
+        rows: dict[tuple[str, ...], list[Cell]] = {}
+        for row in self.frame.to_dicts():
+            value, error, *limits = (row[name] for name in self.columns())
+            place = (*(MISSING_LABEL if row[name] is None else row[name] for name in self.by), row["attribute"])
+            if check_layout(layout) == "long":
+                place = (*place, _statistic(row["statistic"]))
+            rows.setdefault(place, []).append(
+                number_cell(value, error, (limits[0], limits[1]), row["flag"], interval=interval)
+            )
+        long = layout == "long"
+        attributes = " and ".join(dict.fromkeys(self.frame["attribute"].to_list()))
+        by = f" by {' and '.join(self.by)}" if self.by else ""
+        shown = f"and {interval_title(self.level)}" if interval else "± standard error"
+        return PaperTable(
+            caption=caption or f"Mean, standard deviation, sum and quantiles of {attributes}{by} (estimate {shown})",
+            stub=(*self.by, "attribute", *(["statistic"] if long else [])),
+            header=("value",) if long else tuple(map(_statistic, statistics)),
+            rows=tuple((*map(Cell, place), *cells) for place, cells in rows.items()),
+            notes=(
+                *self._captions(),
+                "Rounded to two digits of the standard error; a number without one has the interval of a single value.",
+            ),
+            numbers=self.frame,
+        )
 
     def __repr__(self) -> str:
         attributes = ", ".join(self.frame["attribute"].unique(maintain_order=True))
@@ -135,21 +177,19 @@ def describe(
         groups = [[(n, label) for label in table.labels[table.names.index(n)]] for n in by]
         for group in itertools.product(*groups):
             where = dict(group)
-            people = table.count(where)
-            small = people.value < SMALL * people.standard_error
             for statistic, number in _statistics(table, name, where).items():
                 low, high = number.interval(level)
                 rows.append(
                     {groups_by[n]: None if label is None else str(label) for n, label in group}
                     | {"attribute": name, "statistic": statistic}
                     | dict(zip(names, (number.value, number.standard_error, low, high)))
-                    | {"flag": "small group" if small else None}
+                    | {"flag": number.flag(level)}
                 )
     frame = pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"flag": pl.String})
     grouped = [attribute for attribute in table.attributes if attribute.name in by]
     merged = {name: groups for name, groups in table.merged.items() if name in by}
     remarks = [
-        table.plain_caption(level),
+        table.plain_caption(level, numbers="statistics"),
         *([merged_remark(merged)] if merged else []),
         *([f"people without an answer to what is described are left out: {', '.join(excluded)}"] if excluded else []),
         *(["missing answers are a group"] if any(a.missing_code is not None for a in grouped) else []),
@@ -164,6 +204,11 @@ def describe(
         table.missing,
         merged,
     )
+
+
+def _statistic(name: str) -> str:
+    """The name of a statistic for people to read."""
+    return {"deviation": "std. deviation", "quantile_0.5": "median"}.get(name, name.replace("_", " "))
 
 
 def _statistics(table: Estimate, name: str, where: dict[str, Any]) -> dict[str, Quantity | Quantile]:
@@ -194,6 +239,8 @@ class Correlations(Tabular):
         The groups of values that were asked for, by attribute. Merged attributes have Cramer's V.
     remark
         The last two in a sentence or two; empty if there is nothing to say.
+    remarks
+        What its readers must know beside its errors, a sentence each.
 
     Examples
     --------
@@ -212,6 +259,7 @@ class Correlations(Tabular):
     missing: MissingAnswers = "category"
     merged: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
     remark: str = ""
+    remarks: tuple[str, ...] = ()
 
     def columns(self) -> Columns:
         """The names of the columns that hold numbers."""
@@ -221,21 +269,22 @@ class Correlations(Tabular):
     def frame(self) -> pl.DataFrame:
         """The table in polars."""
         names = self.columns()
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"first": pair.first, "second": pair.second, "measure": pair.measure}
             | dict(zip(names, (pair.value, pair.standard_error, pair.low, pair.high)))
+            | {"flag": pair.flag}
             for pair in self.pairs
         ]
-        return pl.DataFrame(rows).fill_nan(None)
+        return pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"flag": pl.String}).fill_nan(None)
 
     def to_polars(self) -> pl.DataFrame:
-        """Columns: first, second, measure, value, std_error and limits; one row per pair."""
+        """Columns: first, second, measure, value, std_error, limits and a flag; one row per pair."""
         return self.frame
 
     def to_json(self) -> dict[str, Any]:
         """The table and how it was made."""
         made = {"level": self.level, "missing": self.missing, "merged": dict(self.merged)}
-        return {"attributes": list(self.names), **made, "pairs": json_rows(self.frame)}
+        return {"attributes": list(self.names), **made, "remarks": list(self.remarks), "pairs": json_rows(self.frame)}
 
     def text_table(self, most: int | None = None) -> TextTable:
         """The table for people to read: each number as "value ± standard error"; its first ``most`` rows."""
@@ -247,18 +296,71 @@ class Correlations(Tabular):
                 MEASURES[pair.measure],
                 with_error(pair.value, pair.standard_error),
                 interval_text(pair.low, pair.high, pair.standard_error),
+                pair.flag or "",
             ]
             for pair in pairs
         ]
-        header = ["first", "second", "measure", "value", interval_title(self.level)]
-        return TextTable(header, rows, [True, True, True, False, False], len(self.pairs) - len(pairs))
+        header = ["first", "second", "measure", "value", interval_title(self.level), ""]
+        return TextTable(header, rows, [True, True, True, False, False, True], len(self.pairs) - len(pairs))
 
     def _captions(self) -> list[str]:
         return [
             "Pearson's correlation of two numeric attributes, Cramer's V of all others, in the population that the "
             "people were sampled from.",
             *([self.remark] if self.remark else []),
+            *(remark[:1].upper() + remark[1:] for remark in self.remarks),
         ]
+
+    def paper(self, *, layout: str = "cross", interval: bool = False, caption: str | None = None) -> PaperTable:
+        """The table as a paper has it: rounded to the digits of the errors, with a caption and notes.
+
+        Parameters
+        ----------
+        layout
+            ``cross``: the lower half of the matrix. ``long``: a row for each pair.
+        interval
+            Show intervals instead of standard errors.
+        caption
+            What is shown; said by itself if not set.
+        """
+        long = check_layout(layout) == "long"
+        cells = {
+            (pair.first, pair.second): number_cell(
+                pair.value, pair.standard_error, (pair.low, pair.high), pair.flag, interval=interval
+            )
+            for pair in self.pairs
+        }
+        if long:
+            rows: list[tuple[Cell, ...]] = [
+                (Cell(pair.first), Cell(pair.second), Cell(MEASURES[pair.measure]), cells[pair.first, pair.second])
+                for pair in self.pairs
+            ]
+        else:
+            rows = [
+                (Cell(name), *(cells[other, name] if place < row else Cell("") for place, other in enumerate(columns)))
+                for columns in [self.names[:-1]]
+                for row, name in enumerate(self.names)
+                if row > 0
+            ]
+        shown = f"and {interval_title(self.level)}" if interval else "± standard error"
+        return PaperTable(
+            caption=caption or f"Correlations of {len(self.names)} attributes (estimate {shown})",
+            stub=("first", "second", "measure") if long else ("",),
+            header=("value",) if long else self.names[:-1],
+            rows=tuple(rows),
+            notes=(
+                *self._captions(),
+                *([f"Numeric attributes: {', '.join(self._numeric)}."] if self._numeric else []),
+                "Rounded to two digits of the standard error; numbers without an error are exact.",
+            ),
+            numbers=self.frame,
+        )
+
+    @property
+    def _numeric(self) -> list[str]:
+        """The attributes of which a correlation was taken."""
+        found = {name for pair in self.pairs if pair.measure == "correlation" for name in (pair.first, pair.second)}
+        return [name for name in self.names if name in found]
 
     def __repr__(self) -> str:
         return f"<Correlations of {len(self.names)} attributes: {len(self.pairs):,} pairs>"
@@ -300,7 +402,8 @@ def correlate(table_of: TableOf, numeric: dict[str, bool], level: float, progres
             number = Measure(math.nan, math.nan)
         low, high = number.interval(level) if math.isfinite(number.value) else (math.nan, math.nan)
         measure = "correlation" if both else "cramers_v"
-        pairs.append(Pair(first, second, measure, number.value, number.standard_error, low, high))
+        flag = number.flag(level) if isinstance(number, Quantity) else None
+        pairs.append(Pair(first, second, measure, number.value, number.standard_error, low, high, flag))
         progress("correlating", (done + 1) / len(names))
     remarks = [
         *([sentence(merged_remark(merged))] if merged else []),

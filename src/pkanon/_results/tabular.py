@@ -1,6 +1,7 @@
-"""Results that leave as a data frame, as JSON, as a file, or as a table in a notebook.
+"""Results that leave as a data frame, as JSON, as a file, as a table for a paper, or as a table in a notebook.
 
-CSV and JSON hold numbers in full precision; a missing value is an empty field, or null.
+CSV, JSON and Parquet hold numbers in full precision; a missing value is an empty field, or null. LaTeX, HTML, Markdown and Excel
+hold the table as a paper has it (paper/).
 """
 
 from __future__ import annotations
@@ -18,13 +19,25 @@ from .._errors import InputError
 from .._files import write_new
 from .._frames import as_kind
 from .._plan import notebook
+from .paper import Cell, PaperTable, html_document
 from .text import TextTable
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-FORMATS = ("csv", "json", "parquet")
+FORMATS = {
+    "csv": "csv",
+    "json": "json",
+    "parquet": "parquet",
+    "latex": "tex",
+    "html": "html",
+    "markdown": "md",
+    "xlsx": "xlsx",
+}
+"""Every format of a file, and the ending that names it."""
+PAPER = ("latex", "html", "markdown", "xlsx")
+"""Formats that hold the table as a paper has it."""
 
 
 class Tabular(ABC):
@@ -46,11 +59,69 @@ class Tabular(ABC):
         """As :meth:`to_polars`, in pyarrow."""
         return as_kind(self.to_polars(), "pyarrow")
 
-    def to_bytes(self, format: str) -> bytes:
-        """The content of a file in this ``format``: csv, json or parquet."""
+    def paper(self, *, caption: str | None = None) -> PaperTable:
+        """The table as a paper has it: rounded to the digits of the errors, with a caption and notes.
+
+        Parameters
+        ----------
+        caption
+            What is shown; said by itself if not set.
+        """
+        table = self.text_table()
+        first, *notes = self._captions()
+        labels = next((place for place, words in enumerate(table.left) if not words), len(table.left))
+        return PaperTable(
+            caption=caption or first.removesuffix("."),
+            stub=tuple(table.header[:labels]),
+            header=tuple(table.header[labels:]),
+            rows=tuple(tuple(map(Cell, row)) for row in table.rows),
+            notes=tuple(notes) if caption is None else (first, *notes),
+            numbers=self.to_polars(),
+        )
+
+    def to_latex(self, *, label: str | None = None, **options: Any) -> str:
+        r"""The table in LaTeX, as a float for the package booktabs.
+
+        Parameters
+        ----------
+        label
+            What \ref calls it.
+        **options
+            Those of :meth:`paper`.
+        """
+        return self.paper(**options).to_latex(label=label)
+
+    def to_html(self, **options: Any) -> str:
+        """The table as a piece of HTML that stands alone; ``options`` are those of :meth:`paper`."""
+        return self.paper(**options).to_html()
+
+    def to_markdown(self, **options: Any) -> str:
+        """The table in Markdown; ``options`` are those of :meth:`paper`."""
+        return self.paper(**options).to_markdown()
+
+    def to_excel(self, path: str | Path, **options: Any) -> None:
+        """Write the table to an Excel file that does not exist yet, as it would be printed and with its numbers in full.
+
+        Parameters
+        ----------
+        path
+            The file, which ends in .xlsx.
+        **options
+            Those of :meth:`paper`.
+        """
+        self.paper(**options).to_excel(path)
+
+    def to_bytes(self, format: str, **options: Any) -> bytes:
+        """The content of a file in this ``format``: csv, json, parquet, latex, html, markdown or xlsx.
+
+        ``options``: in the last four, those of :meth:`paper`.
+        """
+        if format in PAPER:
+            return paper_content(format, self.paper(**options))
+        refuse_options(format, options)
         return file_content(format, self.to_polars, self.to_json)
 
-    def save(self, path: str | Path, *, format: str | None = None) -> None:
+    def save(self, path: str | Path, *, format: str | None = None, **options: Any) -> None:
         """Write the table to a file that does not exist yet.
 
         Parameters
@@ -58,9 +129,11 @@ class Tabular(ABC):
         path
             The file.
         format
-            csv, json or parquet; by the ending of the file if not set.
+            csv, json, parquet, latex, html, markdown or xlsx; by the ending of the file (.tex, .md) if not set.
+        **options
+            In the last four formats, those of :meth:`paper`.
         """
-        write_new(path, self.to_bytes(format_of(path, format)))
+        write_new(path, self.to_bytes(format_of(path, format), **options))
 
     @abstractmethod
     def text_table(self, most: int | None = None) -> TextTable:
@@ -83,10 +156,30 @@ class Tabular(ABC):
 
 def format_of(path: str | Path, format: str | None) -> str:
     """The format of a file: ``format``, or else its ending."""
-    name = format or Path(path).suffix.removeprefix(".").lower()
+    ending = Path(path).suffix.removeprefix(".").lower()
+    name = format or next((name for name, own in FORMATS.items() if own == ending), None)
     if name not in FORMATS:
-        raise InputError(f"{path}: results are written as .csv, .json or .parquet; say which one.")
+        *others, last = (f".{own}" for own in FORMATS.values())
+        raise InputError(f"{path}: results are written as {', '.join(others)} or {last}; say which one.")
     return name
+
+
+def refuse_options(format: str, options: Mapping[str, Any]) -> None:
+    """Refuse options of tables for papers in another format, which would ignore them."""
+    if options:
+        raise TypeError(f"'{next(iter(options))}' is an argument for {', '.join(PAPER)}, not for {format}.")
+
+
+def paper_content(format: str, table: PaperTable) -> bytes:
+    """The content of a file that holds a table as a paper has it; an HTML file is a whole page."""
+    match format:
+        case "latex":
+            return f"{table.to_latex()}\n".encode()
+        case "html":
+            return html_document(table.to_html(), table.caption).encode()
+        case "markdown":
+            return f"{table.to_markdown()}\n".encode()
+    return table.excel_bytes()
 
 
 def file_content(format: str, frame: Callable[[], pl.DataFrame], data: Callable[[], Mapping[str, Any]]) -> bytes:
@@ -100,7 +193,7 @@ def file_content(format: str, frame: Callable[[], pl.DataFrame], data: Callable[
             buffer = io.BytesIO()
             frame().write_parquet(buffer)
             return buffer.getvalue()
-    raise InputError(f"Results are written as csv, json or parquet, not as '{format}'.")
+    raise InputError(f"Results are written as {', '.join(FORMATS)}, not as '{format}'.")
 
 
 def json_rows(frame: pl.DataFrame) -> list[dict[str, Any]]:

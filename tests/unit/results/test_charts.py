@@ -95,8 +95,8 @@ def numbered(count):
 
 def test_one_attribute_gives_bars_with_error_bars_and_a_zero_line(made):
     chart = made.crosstab("edu").chart()
-    assert marks(chart) == ["bar", "rule", "rule"]
-    bar, error, zero = (layer["encoding"] for layer in parts(chart))
+    assert marks(chart) == ["bar", "rule", "text", "rule"]
+    bar, error, _, zero = (layer["encoding"] for layer in parts(chart))
     # few values: lying bars, so the labels are on y, in the declared order with the missing value last
     assert order(bar["y"]) == [*LEVELS, "(missing)"]
     assert (bar["y"]["title"], bar["x"]["title"]) == ("edu", "people")
@@ -236,7 +236,7 @@ def test_tooltips_have_everything(made):
     ("names", "kind", "message"),
     [
         (["a", "b", "c", "d"], None, "one, two or three attributes, not 4; tabulate fewer"),
-        (["a"], "pie", "no chart of the kind 'pie'. Available: bars, heat."),
+        (["a"], "pie", "no chart of the kind 'pie'. Available: bars, heat, line."),
         (["a"], "heat", "'heat' shows 2 or 3 attributes, and this table has 1; ask for the kind 'bars'."),
         (["a", "b", "c"], "bars", "'bars' shows 1 or 2 attributes, and this table has 3; ask for the kind 'heat'."),
     ],
@@ -367,8 +367,8 @@ def test_the_ending_decides_and_others_are_refused(made, tmp_path):
     chart = made.crosstab("edu").chart()
     save_chart(chart, str(tmp_path / "a.JSON"))
     assert json.loads((tmp_path / "a.JSON").read_text())["$schema"].startswith("https://vega.github.io")
-    for name in ("a.pdf", "a", ".png"):
-        with pytest.raises(pk.InputError, match=r"must end in \.png, \.svg, \.html, \.json"):
+    for name in ("a.gif", "a", ".png"):
+        with pytest.raises(pk.InputError, match=r"must end in \.png, \.svg, \.pdf, \.html, \.json"):
             save_chart(chart, tmp_path / name)
     assert os.listdir(tmp_path) == ["a.JSON"]
 

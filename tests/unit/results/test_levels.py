@@ -89,8 +89,8 @@ def test_what_is_no_level_is_refused_before_anything_is_counted(made, level, mon
 
 
 def test_an_unknown_format_is_refused(results):
-    with pytest.raises(pk.InputError, match="csv, json or parquet, not as 'xlsx'"):
-        results["query"].to_bytes("xlsx")
+    with pytest.raises(pk.InputError, match="csv, json, parquet, latex, html, markdown, xlsx, not as 'docx'"):
+        results["query"].to_bytes("docx")
 
 
 @pytest.mark.parametrize(("level", "text"), [(0.95, "95"), (0.999, "99.9"), (0.5, "50"), (1 / 3, "33.3333")])
@@ -100,11 +100,11 @@ def test_results_know_the_names_of_their_columns(made, level, text):
     assert table.share_columns().low == f"proportion_low_{text}"
     assert table.to_polars().columns == ["sex", *table.columns(), *table.share_columns(), "released", "flag"]
     answer = made.query(SQL, level=level)
-    assert answer.frame.columns == ["sex", *answer.columns("n")]
+    assert answer.frame.columns == ["sex", *answer.columns("n"), "n_flag"]
     assert answer.columns("n").high == f"n_high_{text}"
     for found, words in (
         (made.describe("age", level=level), {"attribute", "statistic", "flag"}),
-        (made.correlations(level=level), {"first", "second", "measure"}),
+        (made.correlations(level=level), {"first", "second", "measure", "flag"}),
     ):
         assert set(found.to_polars().columns) == words | set(found.columns())
         assert found.columns().low == f"low_{text}"

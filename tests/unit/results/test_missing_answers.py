@@ -108,7 +108,7 @@ def test_outputs_say_what_was_done():
     assert release().crosstab("sex", missing="exclude").to_json()["missing"] == "exclude"
 
     association = estimate.association()
-    assert said in association._repr_html_()
+    assert f"{said[:1].upper()}{said[1:]}." in association._repr_html_()
     assert said in str(association)
     assert association.to_json()["missing"] == "exclude"
     assert association.to_json()["merged"] == data["merged"]

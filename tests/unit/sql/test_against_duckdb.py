@@ -107,7 +107,7 @@ def both(query):
 
 def as_rows(answer):
     """(labels, numbers) of every row."""
-    names = [name for name in answer.frame.columns if not name.endswith(("_std_error", "_low_95", "_high_95"))]
+    names = [name for name in answer.frame.columns if not name.endswith(("_std_error", "_low_95", "_high_95", "_flag"))]
     return [
         (
             tuple(row[name] for name in names if name not in answer.estimates),

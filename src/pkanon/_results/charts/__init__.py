@@ -1,11 +1,11 @@
 """Pictures of results. Nothing is estimated here: records with finished numbers come in, charts and files go out.
 
-crosstab.py    a reconstructed table: which kind fits it;  bars.py, heat.py  the kinds
+crosstab.py    a reconstructed table: which kind fits it;  bars.py, heat.py, line.py  the kinds
 confidence.py  how sure an adversary is, and how often she is right
 correlation.py how strongly pairs of attributes go together;  tradeoff.py  what privacy costs
 readability.py which tables can be read
 cells.py       the cells of a table as altair needs them;  style.py  axes, legends, headings and colours of all charts
-saving.py      a chart as a PNG, SVG, HTML or JSON file
+saving.py      a chart as a PNG, SVG, PDF, HTML or JSON file
 
 No chart changes anything for the rest of the process (renderers, themes, limits on rows): the rows are part of the chart.
 """

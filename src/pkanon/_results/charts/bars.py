@@ -11,7 +11,7 @@ from typing import Any
 
 import altair as alt
 
-from .cells import CLEAR, NEAR, Cells
+from .cells import CLEAR, NEAR, SMALL, Cells
 from .style import ABOVE, COUNT, INK, Chart, axis, heading, legend, order
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
@@ -62,9 +62,14 @@ def bars(cells: Cells, caption: str) -> Chart:
     zero = alt.Chart(alt.InlineData(values=[{}])).mark_rule(color=INK).encode(**{length: alt.datum(0)})
     size = {"width": 0, "height": 0} | {_SIDE[line]: round(step * cells.sizes[main]), _SIDE[length]: _LENGTH[length]}
     wide = size["width"] + (60 if standing else cells.width(main))
-    return alt.layer(bar, error, zero).properties(
+    beside: dict[str, Any] = {"dx": 9} if not standing else {"dy": -9}
+    flagged = base.transform_filter("datum.marks !== ''").mark_text(fontSize=12, color=INK, **beside)
+    marks = flagged.encode(
+        **_channels(places | {length: people | {"field": "high"}}), text=alt.Text(field="marks", type="nominal")
+    )
+    return alt.layer(bar, error, marks, zero).properties(
         **size,
-        title=heading(" x ".join(cells.names), caption, (), wide),
+        title=heading(cells.title, caption, cells.notes, wide),
         view=alt.ViewBackground(stroke=None),
     )
 
@@ -112,9 +117,12 @@ def _colour(cells: Cells, group: int | None) -> Any:
 
 def _opacity(cells: Cells) -> Any:
     """Paler bars with their legend; no legend if there are none."""
-    if not cells.unclear:
+    seen = {row["status"] for row in cells.rows}
+    if seen <= {CLEAR}:
         return alt.value(1)
-    scale = alt.Scale(domain=[CLEAR, NEAR], range=[1, 0.35])
+    shades = {CLEAR: 1.0, NEAR: 0.35, SMALL: 0.12}
+    domain = [status for status in shades if status in seen | {CLEAR}]
+    scale = alt.Scale(domain=domain, range=[shades[status] for status in domain])
     return alt.Opacity(
         field="status", type="nominal", title="estimate", scale=scale, legend=legend(symbolType="square")
     )

@@ -14,22 +14,32 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from ..._estimate import FLAG_MEANING
 from ..chart_data import Grid
 from ..columns import interval_title
+from ..paper import MARKS
 from .style import CHARACTER, COUNT, finite
 
-CLEAR, NEAR = "clear of zero", "cannot be told from zero"
+CLEAR, NEAR, SMALL = "clear of zero", "cannot be told from zero", "small group"
+MARKED = {word: MARKS[word] for word in ("predicted error", "small group", "out of range")}
+"""Flags that are shown by a mark. Cells near zero are pale or hollow, and impossible ones have none or a cross."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Rows with safe field names, the labels of each attribute in order, the level of the intervals, and what is counted."""
+    """Rows with safe field names, the labels of each attribute in order, the level of the intervals, and what is counted.
+
+    ``ordered``, ``apart`` and ``title`` are those of :class:`Grid`.
+    """
 
     names: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     rows: list[dict[str, Any]]
     level: float
     measure: str
+    title: str
+    ordered: tuple[bool, ...]
+    apart: tuple[tuple[str, ...], ...]
 
     @classmethod
     def of(cls, grid: Grid) -> Cells:
@@ -47,11 +57,14 @@ class Cells:
         for place, flag, *values in zip(places, grid.flags, *columns):
             row: dict[str, Any] = {f"a{i}": label for i, label in enumerate(place)}
             row |= dict(zip(numbers, values)) | {"flag": flag}
-            row["status"] = NEAR if "near zero" in (flag or "") else CLEAR
+            row["status"] = SMALL if SMALL in (flag or "") else NEAR if "near zero" in (flag or "") else CLEAR
+            row["marks"] = "".join(mark for word, mark in MARKED.items() if word in (flag or ""))
+            row["anchor"] = row["high"] if row["estimate"] is None else row["estimate"]
             row["impossible"] = flag == "impossible"
             row["relative_error"] = _relative(row["std_error"], row["estimate"])
             rows.append(row)
-        return cls(grid.names, grid.labels, rows, grid.level, grid.measure)
+        title = grid.title or " x ".join(grid.names)
+        return cls(grid.names, grid.labels, rows, grid.level, grid.measure, title, grid.ordered, grid.apart)
 
     @property
     def sizes(self) -> list[int]:
@@ -67,6 +80,12 @@ class Cells:
     def unclear(self) -> bool:
         """Whether a cell cannot be told from zero."""
         return any(row["status"] == NEAR for row in self.rows)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the marks of flags mean that are shown."""
+        seen = {mark for row in self.rows for mark in row["marks"]}
+        return [f"{mark} {word}: {FLAG_MEANING[word]}." for word, mark in MARKED.items() if mark in seen]
 
     def width(self, axis: int) -> float:
         """Pixels that the longest label of an attribute takes."""

@@ -1,4 +1,4 @@
-"""The chart of a reconstructed table: bars with error bars, or a heat map that shows its errors.
+"""The chart of a reconstructed table: bars with error bars, lines with bands, or a heat map that shows its errors.
 
 This module chooses the kind that fits a table, and refuses what cannot be drawn.
 """
@@ -10,9 +10,10 @@ from ..chart_data import Grid
 from .bars import COLOURS, bars
 from .cells import Cells
 from .heat import heat
+from .line import line
 from .style import Chart
 
-KINDS = {"bars": (1, 2), "heat": (2, 3)}
+KINDS = {"bars": (1, 2), "heat": (2, 3), "line": (1, 2)}
 """How many attributes each kind can show."""
 MAX_CELLS = 5_000
 GROUPED_CELLS, GROUPS = 60, 6
@@ -21,7 +22,7 @@ are too many colours to compare."""
 
 
 def crosstab_chart(grid: Grid, kind: str | None) -> Chart:
-    """A chart of a table; ``kind`` is None for what fits, ``bars`` or ``heat``."""
+    """A chart of a table; ``kind`` is None for what fits, ``bars``, ``heat`` or ``line``."""
     _check(len(grid.names), kind)
     if grid.estimate.size > MAX_CELLS:
         raise InputError(
@@ -31,6 +32,8 @@ def crosstab_chart(grid: Grid, kind: str | None) -> Chart:
     cells = Cells.of(grid)
     if (kind or _fitting(cells)) == "heat":
         return heat(cells, grid.caption)
+    if kind == "line":
+        return line(cells, grid.caption)
     if len(grid.names) == 2 and min(cells.sizes) > len(COLOURS):
         first, second = grid.names
         raise InputError(

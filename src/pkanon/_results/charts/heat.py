@@ -12,7 +12,7 @@ from typing import Any
 
 import altair as alt
 
-from .cells import NEAR, Cells
+from .cells import CLEAR, NEAR, SMALL, Cells
 from .style import ABOVE, CHARACTER, COUNT, INK, PALE_INK, Chart, axis, heading, legend, order
 
 PRINTED_CELLS = 100
@@ -44,7 +44,7 @@ def heat(cells: Cells, caption: str) -> Chart:
     )
     layers = _layers(base, cells, step_x, step_y, printed=printed)
     size = {"width": width, "height": height, "view": alt.ViewBackground(stroke=None)}
-    title, notes = " x ".join(cells.names), _notes(cells, printed=printed)
+    title, notes = cells.title, [*_notes(cells, printed=printed), *cells.notes]
     if facet is None:
         heads = heading(title, caption, notes, width + cells.width(y))
         return alt.layer(*layers, data=cells.data).properties(**size, title=heads)
@@ -64,13 +64,21 @@ def _layers(base: alt.Chart, cells: Cells, step_x: float, step_y: float, *, prin
         legend=legend(format=COUNT),
     )
     possible = base.transform_filter("!datum.impossible")
-    clear = possible.transform_filter(f"datum.status !== '{NEAR}'")
+    clear = possible.transform_filter(f"datum.status === '{CLEAR}'")
     near = base.transform_filter(f"datum.status === '{NEAR}'")
     step = min(step_x, step_y)
     layers = _numbers(possible, colour, top) if printed else _squares(clear, colour, step)
     # in the middle of a square, in the corner of a cell with numbers
     right, up, dot = (step_x / 2 - 8, 8 - step_y / 2, 6) if printed else (0, 0, step / 4)
     cross = base.transform_filter("datum.impossible")
+    # on numbers every mark stands in the other corner; squares leave room for that of a small group alone
+    flagged = base.transform_filter("datum.marks !== ''" if printed else f"datum.status === '{SMALL}'")
+    marks = flagged.mark_text(
+        xOffset=-right,
+        yOffset=up,
+        color=INK if printed else PALE_INK,
+        fontSize=12 if printed else min(12, max(5, step / 2)),
+    )
     return [
         *layers,
         near.mark_point(
@@ -83,6 +91,7 @@ def _layers(base: alt.Chart, cells: Cells, step_x: float, step_y: float, *, prin
             xOffset=right,
             yOffset=up,
         ),
+        marks.encode(text=alt.Text(field="marks", type="nominal")),
         cross.mark_text(text="×", color=PALE_INK, fontSize=min(16, max(5, step / 2))),
     ]
 
@@ -134,13 +143,13 @@ def _numbers(base: alt.Chart, colour: alt.Color, top: float) -> list[alt.Chart]:
     ink = alt.when(f"datum.estimate > {0.5 * top}").then(alt.value("white")).otherwise(alt.value(INK))
     # below a hundred people the first decimal is worth reading
     format = ",.0f" if top >= 100 else ",.1f"
-    text: dict[str, Any] = {"type": "quantitative", "format": format}
+    value = base.transform_calculate(printed=f"isValid(datum.estimate) ? format(datum.estimate, '{format}') : 'n/a'")
     error = base.transform_calculate(
         error=f"isValid(datum.std_error) ? '± ' + format(datum.std_error, '{format}') : ''"
     )
     return [
         base.mark_rect(stroke="white", strokeWidth=1).encode(color=colour),
-        base.mark_text(dy=-6, fontSize=12).encode(text=alt.Text(field="estimate", **text), color=ink),
+        value.mark_text(dy=-6, fontSize=12).encode(text=alt.Text(field="printed", type="nominal"), color=ink),
         error.mark_text(dy=8, fontSize=10).encode(text=alt.Text(field="error", type="nominal"), color=ink),
     ]
 

@@ -15,7 +15,7 @@ import altair as alt
 from ..._errors import InputError, missing_package
 from ..._files import check_free, write_new
 
-ENDINGS = (".png", ".svg", ".html", ".json")
+ENDINGS = (".png", ".svg", ".pdf", ".html", ".json")
 _MENU = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
 
 
@@ -27,7 +27,7 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
     chart
         An Altair chart, such as those of ``estimate.chart()`` and ``costs.chart()``.
     path
-        Where to write it. Its ending, .png, .svg, .html or .json, says what is written; an HTML file loads nothing.
+        Where to write it. Its ending, .png, .svg, .pdf, .html or .json, says what is written; an HTML file loads nothing.
 
     Examples
     --------
@@ -70,7 +70,10 @@ def _content(chart: alt.TopLevelMixin, ending: str) -> bytes:
         chart.save(text, format="svg")
         return text.getvalue().encode()
     picture = io.BytesIO()
-    chart.save(picture, format="png", scale_factor=2)
+    if ending == ".pdf":
+        chart.save(picture, format="pdf")
+    else:
+        chart.save(picture, format="png", scale_factor=2)
     return picture.getvalue()
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..._frames import with_missing_label
 from ..._schema import MISSING_LABEL
 from ..columns import Columns, interval_title
+from ..paper import Cell, PaperTable, number_cell
 from ..tabular import Tabular, json_rows
 from ..text import TextTable, interval_text, with_error
 
@@ -25,7 +26,7 @@ class Answer(Tabular):
         The query.
     frame
         A polars DataFrame with null for missing answers: a number called ``count`` stands in the columns ``count``, ``count_std_error``,
-        ``count_low_95`` and ``count_high_95`` (by ``level``).
+        ``count_low_95`` and ``count_high_95`` (by ``level``), with what must be said of it in ``count_flag``.
     notes
         How it was made, a sentence each.
     estimates
@@ -91,12 +92,53 @@ class Answer(Tabular):
             columns.append([with_error(value, error) for value, error in zip(values, errors)])
             columns.append([interval_text(low, high, error) for low, high, error in zip(lows, highs, errors)])
             left += [False, False]
+            flags = self.frame[self.columns(name).flag]
+            if flags.count():
+                header.append("")
+                columns.append([flag or "" for flag in flags.head(frame.height).to_list()])
+                left.append(True)
         return TextTable(header, [list(row) for row in zip(*columns)], left, self.frame.height - frame.height)
+
+    def paper(self, *, interval: bool = False, caption: str | None = None) -> PaperTable:
+        """The answer as a paper has it: rounded to the digits of the errors, with a caption and notes.
+
+        Parameters
+        ----------
+        interval
+            Show intervals instead of standard errors.
+        caption
+            What is shown; the query if not set.
+        """
+        columns: list[list[Cell]] = []
+        for name in self._titles:
+            if name in self.estimates:
+                parts = self.columns(name)
+                numbers = zip(*(self.frame[column].to_list() for column in (*parts, parts.flag)))
+                columns.append(
+                    [
+                        number_cell(value, error, (low, high), flag, interval=interval)
+                        for value, error, low, high, flag in numbers
+                    ]
+                )
+            else:
+                texts = (MISSING_LABEL if value is None else str(value) for value in self.frame[name].to_list())
+                columns.append([Cell(text) for text in texts])
+        labels = next(place for place, name in enumerate(self._titles) if name in self.estimates)
+        shown = f"and {interval_title(self.level)}" if interval else "± standard error"
+        return PaperTable(
+            caption=caption or f"{' '.join(self.sql.split())} (estimate {shown})",
+            stub=tuple(self._titles[:labels]),
+            header=tuple(self._titles[labels:]),
+            rows=tuple(zip(*columns)),
+            notes=(*self.notes, "Rounded to two digits of the standard error; numbers without an error are exact."),
+            numbers=self.frame,
+        )
 
     @property
     def _titles(self) -> list[str]:
         """The columns of SELECT, without those of errors and limits."""
-        beside = {column for name in self.estimates for column in self.columns(name)} - set(self.estimates)
+        every = (self.columns(name) for name in self.estimates)
+        beside = {column for columns in every for column in (*columns, columns.flag)} - set(self.estimates)
         return [name for name in self.frame.columns if name not in beside]
 
     def rows_as_text(self) -> tuple[list[str], list[list[str]]]:

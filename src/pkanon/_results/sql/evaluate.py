@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..._blocks import Counts
 from ..._errors import InputError
-from ..._estimate import Basis, Derived, is_numeric, representative
+from ..._estimate import Basis, Derived, is_numeric, representative, values
 from ..._frames import decode_attributes
 from ..._schema import Attribute, Groups
 from ..estimate import Estimate
@@ -164,7 +164,7 @@ class Evaluation:
 
     def value(self, expression: Expression) -> Counts:
         """An expression in every group shown; NaN is NULL."""
-        return self.joined(lambda part: part.measure(expression).value)
+        return self.joined(lambda part: part.value(expression))
 
     @cached_property
     def functions(self) -> dict[tuple[str, Aggregate], Counts]:
@@ -287,6 +287,10 @@ class Part:
                     # NULL where an estimated denominator is not positive, or a fixed one is zero
                     return a.over(b, positive=any(aggregates(right)))
                 return a + b if sign == "+" else a - b if sign == "-" else a * b
+
+    def value(self, expression: Expression) -> Counts:
+        """The value of an expression in every group shown, as the answer has it; NaN is NULL."""
+        return values(self.basis, self.measure(expression))
 
     def _linear(self, function: str, aggregate: Aggregate) -> Derived:
         return self.basis.derived(list(self.of.functions).index((function, aggregate)))

@@ -11,7 +11,8 @@ from .language import Expression, Key
 
 TABLE = "release"
 _OUTSIDE = {
-    "pass": "is passed as it is and not randomised: read it from data.parquet, no correction is needed",
+    "pass": "is passed as it is and not randomised, so a query does not have it: read it from data.parquet; if it is a survey "
+    "weight, count by it with weights='{name}' (--weights {name})",
     "drop": "was dropped and is not in the release",
     "id": "was dropped: the schema declares it as an id",
 }
@@ -43,7 +44,8 @@ class Names:
             raise InputError(f"The release has no attribute '{name}'. {did_you_mean(name, askable)}")
         attribute = self.schema.attribute(matches[0])
         if attribute.role != "randomise":
-            raise InputError(f"'{attribute.name}' {_OUTSIDE[attribute.role]}. Ask about the randomised attributes.")
+            reason = _OUTSIDE[attribute.role].replace("{name}", attribute.name)
+            raise InputError(f"'{attribute.name}' {reason}. Ask about the randomised attributes.")
         return attribute.name
 
     def alias(self, name: str, table: str = "") -> Key | Expression | None:

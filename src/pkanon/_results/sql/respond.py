@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ..._errors import InputError
-from ..._estimate import intervals, normal_quantile, standard_errors
+from ..._estimate import flags, intervals, normal_quantile, standard_errors
 from ..._schema import MISSING_LABEL, Attribute, Groups, Schema
 from ..columns import Columns, merged_remark, sentence
 from ..estimate import Estimate
@@ -42,12 +42,13 @@ def respond(
     weights: str | None = None,
     groups: Mapping[str, Groups] | None = None,
     level: float = 0.95,
-    remarks: Sequence[str] = (),
+    remarks: Callable[[Sequence[str]], Sequence[str]] = lambda attributes: (),
 ) -> Answer:
     """The answer to ``sql``; ``crosstab`` makes a reconstructed table of the attributes it is called with.
 
     ``weights``: the attribute that ``crosstab`` takes as the weight. ``groups``: attributes whose values are merged or left
-    out. ``remarks``: more notes for the reader of the answer.
+    out. ``remarks``: more notes for the reader of an answer from the
+    table of some attributes.
     """
     normal_quantile(level)  # refuses a level that is none
     groups = groups or {}
@@ -66,15 +67,18 @@ def respond(
         parts = _with_limits(evaluation, column.item, level)
         null, without_error = (np.isnan(part[chosen]) for part in parts[:2])
         nulls, unknown = nulls or bool(null.any()), unknown or bool((without_error & ~null).any())
-        for name, numbers in zip(_names(column.name, level), parts):
+        titles = Columns.named(column.name, level)
+        for name, numbers in zip(titles, parts):
             columns[name] = pl.Series(name, numbers[chosen]).fill_nan(None)
+        texts = _flags(evaluation, column.item, level)
+        columns[titles.flag] = pl.Series(titles.flag, [texts[place] for place in chosen], dtype=pl.String)
     frame = pl.DataFrame([pl.Series(series).alias(name) for name, series in columns.items()])
     return Answer(
         sql=sql,
         frame=frame,
         notes=(
             *_notes(query, evaluation, level, nulls=nulls, unknown=unknown),
-            *(remark[:1].upper() + remark[1:] for remark in remarks),
+            *(remark[:1].upper() + remark[1:] for remark in remarks(names)),
         ),
         estimates=tuple(column.name for column in query.columns if not isinstance(column.item, Key)),
         level=level,
@@ -89,7 +93,8 @@ def _smallest(schema: Schema, weights: str | None) -> tuple[str, ...]:
 
 
 def _names(name: str, level: float) -> list[str]:
-    return list(Columns.named(name, level))
+    columns = Columns.named(name, level)
+    return [*columns, columns.flag]
 
 
 def _check(query: Query, schema: Schema, level: float) -> None:
@@ -128,9 +133,16 @@ def _with_limits(evaluation: Evaluation, expression: Expression, level: float) -
     found = []
     for part in evaluation.parts:
         number = part.measure(expression)
-        errors = np.where(np.isnan(number.value), np.nan, standard_errors(part.basis, number))  # NULL has no error
-        found.append([number.value, errors, *intervals(part.basis, number, errors, level)])
+        value, errors = part.value(expression), standard_errors(part.basis, number)
+        limits = intervals(part.basis, number, errors, level)
+        found.append([value, np.where(np.isnan(value), np.nan, errors), *limits])  # NULL has no error
     return [np.concatenate([np.zeros(0), *column])[evaluation.order] for column in zip(*found)] or [np.zeros(0)] * 4
+
+
+def _flags(evaluation: Evaluation, expression: Expression, level: float) -> list[str | None]:
+    """What must be said of the number in every group shown."""
+    texts = [text for part in evaluation.parts for text in flags(part.basis, part.measure(expression), level).texts()]
+    return [texts[place] for place in evaluation.order]
 
 
 def _chosen(query: Query, evaluation: Evaluation) -> NDArray[np.intp]:
