@@ -37,6 +37,7 @@ NAVIGATION = {
     "For analysts": [
         "analyst/analysing",
         "analyst/comparing",
+        "analyst/papers",
         "analyst/sql",
         "analyst/regression",
         "analyst/r",

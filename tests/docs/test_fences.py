@@ -36,7 +36,15 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 STANDS_ALONE = {"README.md"}
 """Pages whose fences are separate beginnings: each gets a folder of its own."""
-BRINGS_ITS_OWN = {"analysing.md", "comparing.md", "correct-it-yourself.md", "regression.md", "sql.md", "tutorial.md"}
+BRINGS_ITS_OWN = {
+    "analysing.md",
+    "comparing.md",
+    "correct-it-yourself.md",
+    "papers.md",
+    "regression.md",
+    "sql.md",
+    "tutorial.md",
+}
 """Pages that make people.csv themselves."""
 FRESH = {"cli.md"}
 """Pages on which the first command of each verb is a process of its own, with everything to import; others run in this one."""
