@@ -141,7 +141,7 @@ def test_a_heat_map_of_all_pairs(planned, place):
 
 
 @pytest.mark.parametrize("option", ["--chart", "--tradeoff-chart"])
-@pytest.mark.parametrize("chart", ["people.toml", "costs.pdf", "none/costs.svg"])
+@pytest.mark.parametrize("chart", ["people.toml", "costs.gif", "none/costs.svg"])
 def test_a_chart_that_cannot_be_written_is_refused_before_it_is_drawn(planned, place, chart, option, monkeypatch):
     for name in ("tradeoff", "readability_chart", "plan"):
         monkeypatch.setattr(pk, name, lambda *_, **__: pytest.fail("too late"))
