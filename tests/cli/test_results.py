@@ -8,7 +8,9 @@ import polars as pl
 import pytest
 
 import pkanon as pk
+from pkanon._cli import destinations
 from pkanon._errors import did_you_mean
+from pkanon._results import tabular
 
 VERBS = {
     "crosstab": ["crosstab", "out", "sex", "education"],
@@ -294,3 +296,8 @@ def test_the_caption_names_shares(released):
     code, out, _ = released.run("crosstab", "out", "sex", "education", "--given", "sex")
     assert code == 0
     assert "\nCounts, and shares within sex from 200 released rows; " in out
+
+
+def test_the_command_line_knows_the_formats_that_results_have():
+    """It has a list of its own, because asking theirs would load polars for every --help."""
+    assert (destinations.FORMATS, destinations.PAPER) == (tabular.FORMATS, tabular.PAPER)

@@ -117,15 +117,19 @@ def paper_options(*, layout: bool = True) -> Callable[[Command], Command]:
     return add
 
 
-def estimate_options(command: Command) -> Command:
-    """--method, --about and --level."""
-    about = click.option(
+def about_option(default: str) -> Callable[[Command], Command]:
+    """--about, with what errors are about unless told otherwise."""
+    return click.option(
         "--about",
         type=click.Choice(private.readings()),
-        default="table",
+        default=default,
         show_default=True,
         help="Errors about the people in the table, or about the population they were sampled from.",
     )
+
+
+def estimate_options(command: Command) -> Command:
+    """--method, --about and --level."""
     method = click.option(
         "--method",
         type=click.Choice(private.methods()),
@@ -133,7 +137,7 @@ def estimate_options(command: Command) -> Command:
         show_default=True,
         help="Unbiased; nearest without negative cells; or most likely.",
     )
-    return method(about(level_option(command)))
+    return method(about_option("table")(level_option(command)))
 
 
 def group_options(command: Command) -> Command:

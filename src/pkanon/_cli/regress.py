@@ -8,7 +8,7 @@ import pkanon as pk
 
 from . import private
 from .destinations import deliver, destination, output_options
-from .options import caption_option, level_option
+from .options import about_option, caption_option, level_option
 from .printing import note
 from .progress import progress_bar
 
@@ -23,13 +23,7 @@ from .progress import progress_bar
     show_default=True,
     help="Of numbers; of yes or no; of counts.",
 )
-@click.option(
-    "--about",
-    type=click.Choice(private.readings()),
-    default="population",
-    show_default=True,
-    help="Errors about the people in the table, or about the population they were sampled from.",
-)
+@about_option("population")
 @click.option("--weights", metavar="COLUMN", help="The column of survey weights.")
 @click.option(
     "--missing",

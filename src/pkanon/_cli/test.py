@@ -11,7 +11,7 @@ import pkanon as pk
 
 from . import private
 from .destinations import deliver, destination, output_options
-from .options import caption_option, group_options, level_option
+from .options import about_option, caption_option, group_options, level_option
 from .printing import note, print_cells, say
 from .progress import progress_bar
 
@@ -40,13 +40,7 @@ from .progress import progress_bar
     show_default=True,
     help="How the p-values of several comparisons are adjusted.",
 )
-@click.option(
-    "--about",
-    type=click.Choice(private.readings()),
-    default="population",
-    show_default=True,
-    help="Errors about the people in the table, or about the population they were sampled from.",
-)
+@about_option("population")
 @level_option
 @group_options
 @caption_option

@@ -53,7 +53,7 @@ def bars(cells: Cells, caption: str) -> Chart:
     base = alt.Chart(cells.data).encode(tooltip=cells.tooltip())
     bar = base.mark_bar().encode(
         **_channels(places | {length: people | {"field": "estimate"}}),
-        color=_colour(cells, group),
+        color=colours(cells, group),
         opacity=_opacity(cells),
     )
     error = base.mark_rule(color=INK, strokeWidth=1.3 if step >= 6 * groups else 0.6).encode(
@@ -101,7 +101,8 @@ def _layout(cells: Cells, main: int, groups: int) -> tuple[bool, float]:
     return False, 22 if groups == 1 else 11 * groups + 8
 
 
-def _colour(cells: Cells, group: int | None) -> Any:
+def colours(cells: Cells, group: int | None) -> Any:
+    """A colour for each value of the attribute that groups; one for all if there is none."""
     if group is None:
         return alt.value(COLOURS[0])
     labels = list(cells.labels[group])

@@ -12,9 +12,9 @@ from typing import Any
 import altair as alt
 
 from ..._errors import InputError
-from .bars import COLOURS
+from .bars import COLOURS, colours
 from .cells import CLEAR, Cells
-from .style import COUNT, INK, Chart, axis, heading, legend, order
+from .style import COUNT, INK, Chart, axis, heading, order
 
 _HEIGHT, _WIDTH, _WIDEST = 300, 440, 860
 """Pixels."""
@@ -51,7 +51,7 @@ def line(cells: Cells, caption: str) -> Chart:
         )
         base = base.encode(xOffset=side)
     ordered = base.transform_filter("!datum.apart")
-    colour = _colour(cells, group)
+    colour = colours(cells, group)
     ends = {"y": height("low"), "y2": alt.Y2(field="high")}
     hollow = alt.when(f"datum.status === '{CLEAR}'").then(colour).otherwise(alt.value("white"))
     barred = base.transform_filter("datum.apart") if group is None else base
@@ -92,17 +92,3 @@ def _marks(base: alt.Chart, height: Any) -> list[alt.Chart]:
     return [
         flagged.mark_text(dy=-10, fontSize=12).encode(y=height("anchor"), text=alt.Text(field="marks", type="nominal"))
     ]
-
-
-def _colour(cells: Cells, group: int | None) -> Any:
-    if group is None:
-        return alt.value(COLOURS[0])
-    labels = list(cells.labels[group])
-    return alt.Color(
-        field=f"a{group}",
-        type="nominal",
-        sort=labels,
-        title=cells.names[group],
-        scale=alt.Scale(domain=labels, range=list(COLOURS[: len(labels)])),
-        legend=legend(),
-    )
