@@ -91,6 +91,11 @@ def numbers(text, path):
     return {int(digits.replace(",", "")) for digits in re.findall(r"\d[\d,]*", text.replace(str(path), ""))}
 
 
+def public(release):
+    """The rows of a release and, as its sentences count them, the others beside one row: either may be N by chance."""
+    return {release.rows, release.rows - 1}
+
+
 @pytest.mark.parametrize("action", [pk.release, pk.check])
 @pytest.mark.parametrize("fault", TABLES)
 def test_no_refusal_counts_rows(fault, action, tmp_path):
@@ -142,7 +147,7 @@ def test_a_central_target_in_a_plan_made_by_hand_tells_nothing():
     asked = replace(HIDDEN.asked, central_epsilon="0.1")
     plan = replace(HIDDEN, asked=asked)
     release = pk.release(people(), plan)
-    assert N not in numbers(str(release.certificate), "") - {release.rows}
+    assert N not in numbers(str(release.certificate), "") - public(release)
     assert pk.check(people(), plan) == {}
 
 
@@ -194,9 +199,10 @@ def test_nothing_printed_tells_a_hidden_count(tmp_path, monkeypatch, capfd):
     ):
         run(["release", "t.csv", "--plan", "hidden.json", *arguments])
         out, err = capfd.readouterr()
-        public = {rows.rows for rows in (pk.open_release(f) for f in ("out", "out2") if (tmp_path / f).exists())}
+        releases = [pk.open_release(folder) for folder in ("out", "out2") if (tmp_path / folder).exists()]
+        known = set().union(*map(public, releases))
         digests = re.compile(r"[0-9a-f]{64}")
-        assert N not in numbers(digests.sub("", out + err), "") - public
+        assert N not in numbers(digests.sub("", out + err), "") - known
     assert pk.check(people(), HIDDEN) == {}
     TABLES["not listed"](None).write_csv("bad.csv")
     for option in (["--check"], ["-o", "out4"]):
