@@ -175,9 +175,25 @@ def test_the_table_has_the_least_and_the_most_of_the_plan(visit):
                 "niemand mit Gewissheit sagen, welche Antworten in einer Zeile wahr sind",
             ],
         ),
+        ("en-GB", "Who can learn what", "Somebody who watches your connection", ["took part, and when"]),
+        ("de-DE", "Wer was erfahren kann", "Wer Ihre Verbindung beobachtet", ["teilgenommen haben, und wann"]),
+        (
+            "en-GB",
+            "Who can learn what",
+            "What is not protected",
+            ["note the time and your address", "fewer left to search"],
+        ),
+        (
+            "de-DE",
+            "Wer was erfahren kann",
+            "Was nicht geschützt ist",
+            ["Uhrzeit und Ihre Adresse festhalten", "unter weniger Zeilen"],
+        ),
     ],
 )
-def test_what_a_court_can_order(open_site, visit, locale, table, row, parts):
+def test_what_the_table_says_of_a_court_a_watcher_and_what_is_not_protected(
+    open_site, visit, locale, table, row, parts
+):
     page = visit(open_site.url, locale=locale).page
     page.get_by_text(table).click()
     said = page.get_by_role("row", name=row).get_by_role("cell").inner_text()

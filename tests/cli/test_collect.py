@@ -47,6 +47,31 @@ def test_a_survey_folder_as_json(desk):
     assert [entry["attribute"] for entry in data["odds"]] == ["smokes", "packs", "age"]
 
 
+def test_tables_that_will_not_be_readable_are_told_before_anybody_is_asked(desk, capsys):
+    assert "3 good, 1 fair, 2 poor" in desk(*MAKE)
+    few = ("--records", "60", "--k", "5")
+    assert run(["collect", "new", "survey.toml", *few, "-o", "few", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["readable"] == {"good": 0, "fair": 0, "poor": 0, "not readable": 6}
+    assert "6 of the 6 tables that this plan serves cannot be read" in err
+    assert run(["plan", "survey.toml", *few, "--ks", "none"]) == 0
+    assert "6 not readable" in capsys.readouterr().out
+    assert run(["plan-for-error", "survey.toml", "--k", "5", "--table", "smokes", "--error", "0.05"]) == 0
+    assert "records are needed" in capsys.readouterr().out
+
+
+def test_a_survey_is_advised_on_and_keeps_its_questions(desk, capsys, tmp_path):
+    wanted = ["advise", "survey.toml", "--records", "5000", "--k", "20"]
+    assert run(wanted) == 0
+    assert "age" in capsys.readouterr().out
+    assert run([*wanted, "-o", "advised.toml"]) == 2
+    assert "leave out -o" in capsys.readouterr().err
+    assert not (tmp_path / "advised.toml").exists()
+    (tmp_path / "survey.toml").write_text("[survey\n")
+    assert run(wanted) == 2
+    assert "not valid TOML" in capsys.readouterr().err
+
+
 def test_what_cannot_be_made_leaves_nothing_behind(desk, tmp_path):
     base = ("new", "survey.toml", "-o", "survey")
     assert "Ask for k" in desk(*base, "--records", "10", code=2)
@@ -90,6 +115,11 @@ def test_an_answer(desk, tmp_path, monkeypatch):
         (tmp_path / "true.json").write_text('{"smokes": null, "packs": 2, "age": 20}')
         desk("answer", place.url, "--values", "true.json")
         assert len(place.answers) == 3
+        some = ("--set", "packs=2", "--set", "age=20")
+        assert "stay open, give None (--set smokes=)" in desk("answer", place.url, *some, code=2)
+        assert "'age' has no answer; every question needs one" in desk("answer", place.url, *true[:4], code=2)
+        desk("answer", place.url, *some, "--set", "smokes=")
+        assert len(place.answers) == 4
 
 
 def test_after_a_failure_the_same_command_without_answers_sends_the_same_bytes(desk, monkeypatch):

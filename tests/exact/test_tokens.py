@@ -1,4 +1,4 @@
-"""Blind signatures: the vector of RFC 9474, and that what the issuer sees fits every token."""
+"""Blind signatures: the vector of RFC 9474, those of another implementation, and that what the issuer sees fits every token."""
 
 import itertools
 import json
@@ -13,7 +13,9 @@ from marking_keys import marking_key
 from pkanon import InputError
 from pkanon._collect import tokens
 
-VECTOR = json.loads((Path(__file__).parents[1] / "data" / "rfc9474.json").read_text(encoding="utf-8"))
+DATA = Path(__file__).parents[1] / "data"
+VECTOR = json.loads((DATA / "rfc9474.json").read_text(encoding="utf-8"))
+OTHERS = json.loads((DATA / "blindrsa.json").read_text(encoding="utf-8"))
 NUMBERS = {name: int(VECTOR[name], 16) for name in ("p", "q", "n", "e", "d", "inv")}
 BYTES = {name: bytes.fromhex(text) for name, text in VECTOR.items() if name not in (*NUMBERS, "source", "name")}
 
@@ -39,6 +41,18 @@ def test_the_vector_of_the_rfc():
     assert key.sign_blinded(blinded.request) == BYTES["blind_sig"]
     assert tokens.finalize(key.public, prepared, blinded.inverse, BYTES["blind_sig"]) == BYTES["sig"]
     assert key.public.verify(prepared, BYTES["sig"])
+
+
+@pytest.mark.parametrize("number", range(len(OTHERS["vectors"])))
+def test_another_implementation_blinds_and_signs_as_we_do(number):
+    assert OTHERS["name"] == VECTOR["name"]
+    key = tokens.PrivateKey(int(OTHERS["p"], 16), int(OTHERS["q"], 16))
+    vector = {name: bytes.fromhex(text) for name, text in OTHERS["vectors"][number].items()}
+    assert key.sign_blinded(vector["request"]) == vector["blind_signature"]
+    finished = tokens.finalize(key.public, vector["token"], vector["inverse"], vector["blind_signature"])
+    assert finished == vector["signature"]
+    assert key.public.verify(vector["token"], vector["signature"])
+    assert not key.public.verify(bytes(32), vector["signature"])
 
 
 def test_the_whole_way(key):

@@ -61,6 +61,7 @@ def test_a_running_survey_is_asked_and_told_by_its_address(survey, folder, token
         told = capsys.readouterr().out
         assert "The survey is open. 3 answers of 100 expected." in told
         assert "known answers" in told
+        assert "The planned k holds while answers are missing only if" in told
         for verb, state in (("pause", "paused"), ("resume", "open")):
             assert run(["collect", verb, url, "--admin-token-file", token, "--json"]) == 0
             assert json.loads(capsys.readouterr().out)["state"] == state
@@ -87,6 +88,16 @@ def test_a_running_survey_is_asked_and_told_by_its_address(survey, folder, token
     finally:
         service.stop()
     assert service.process.returncode == 0
+
+
+def test_a_survey_with_enough_answers_is_closed_and_says_what_comes_next(survey, folder, capsys):
+    database = f"sqlite:///{folder}/answers.db"
+    fill(survey, database, 110)
+    assert run(["collect", "close", str(folder / "survey"), "--database", database]) == 0
+    told = capsys.readouterr().out
+    assert "The survey is closed. 110 answers of 100 expected." in told
+    assert "The planned k holds" not in told  # no answer is missing
+    assert told.endswith("Next: pkanon collect release SURVEY --database ADDRESS -o FOLDER\n")
 
 
 def test_a_stopped_survey_is_not_closed_too_early(survey, folder, capsys):

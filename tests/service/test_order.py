@@ -205,6 +205,41 @@ def test_place_and_transaction_give_the_order_of_naive_rows_away_and_not_ours(se
         store.close()
 
 
+def files_with(server, pieces):
+    """The files of a server, but for its write-ahead log, that hold one of these."""
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CHECKPOINT")
+    files = (path for path in server.data.rglob("*") if path.is_file() and "pg_wal" not in path.parts)
+    return {path.name for path in files for data in [path.read_bytes()] if any(piece in data for piece in pieces)}
+
+
+def test_the_server_keeps_no_sample_of_answers_and_nothing_of_keys_and_counts_after_the_close(server, folder):
+    survey = make(folder, records=1_997)
+    rows = packed(survey, Respondents(survey, 400).bodies())
+    keys, name = [key for key, _ in rows], f"pkanon_{survey.digest[:16]}"
+    store = opened(survey, server.url)
+    shown = [random.Random(i).randbytes(Layout.of(survey.plan).snapshot_bytes) for i in range(4)]
+    sampled = "SELECT count(*) FROM pg_stats WHERE attname = 'cell' AND tablename = %s AND histogram_bounds IS NOT NULL"
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        for i, counts in enumerate(shown):
+            store.add(rows[100 * i : 100 * (i + 1)], counts)
+            connection.execute("ANALYZE")  # as the server does by itself now and then
+            store.rewrite()
+            connection.execute("ANALYZE")
+            assert connection.execute(sampled, (name,)).fetchone() == (0,)
+        connection.execute(f"CREATE TABLE watched AS SELECT cell FROM {name}")
+        connection.execute("ANALYZE watched")
+        assert connection.execute(sampled, ("watched",)).fetchone() == (1,)
+        assert files_with(server, [counts[:32] for counts in shown[:-1]])  # old versions of the counts
+        connection.execute("DROP TABLE watched")
+        connection.execute("VACUUM FULL pg_statistic")
+        (place,) = connection.execute("SELECT pg_relation_filenode(%s::regclass)", (name,)).fetchone()
+    assert files_with(server, keys) == {str(place)}
+    store.finish()
+    store.close()
+    assert files_with(server, [*keys, *(counts[:32] for counts in shown)]) == set()
+
+
 def test_between_rewrites_only_whole_batches_can_be_told_apart(server, folder, seed):
     survey = make(folder, records=1_999)
     rows = packed(survey, Respondents(survey, 64).bodies())

@@ -310,14 +310,20 @@ class Client:
 
 def codes_of(plan: Plan, values: Mapping[str, Any]) -> list[int]:
     """The codes of an answer: every question once; errors name the question and never the value."""
-    names = [attribute.name for attribute in plan.schema.randomised]
+    attributes = plan.schema.randomised
+    names = [attribute.name for attribute in attributes]
     for name in values:
         if name not in names:
             raise InputError(f"The survey has no question '{name}'. {did_you_mean(str(name), names)}")
-    for name in names:
-        if name not in values:
-            raise InputError(f"The question '{name}' has no answer; every question needs one.")
-    return [_code(attribute, values[attribute.name]) for attribute in plan.schema.randomised]
+    for attribute in attributes:
+        if attribute.name not in values:
+            way = (
+                f"if it is meant to stay open, give None (--set {attribute.name}=)"
+                if attribute.missing == "value"
+                else "every question needs one"
+            )
+            raise InputError(f"The question '{attribute.name}' has no answer; {way}.")
+    return [_code(attribute, values[attribute.name]) for attribute in attributes]
 
 
 def _code(attribute: Attribute, value: Any) -> int:

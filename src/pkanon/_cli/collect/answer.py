@@ -43,9 +43,9 @@ def command(
     """Randomise an answer to the survey at URL on this machine, and send it until it is acknowledged.
 
     True answers do not leave this machine, and no file holds them; but what is typed with --set may stay in the history of
-    the shell, so prefer --values - for your own. With --store the draw is kept until it is acknowledged, and a second answer
-    is refused. After a failure the same command without answers sends the same bytes again. The bytes are shown when
-    they are acknowledged, not before.
+    the shell, and other users of the machine can see it while the command runs. So prefer --values - for your own. With
+    --store the draw is kept until it is acknowledged, and a second answer is refused. After a failure the same command
+    without answers sends the same bytes again. The bytes are shown when they are acknowledged, not before.
 
     \b
     Examples: pkanon collect answer https://survey.example.org --set smokes=yes --set age=34 --store answer.json

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ..printing import say
 from .places import allow_fewer_option, place_options, print_status, refuse_fewer, set_state, token_option
 
 
@@ -29,4 +30,8 @@ def command(
               pkanon collect close survey --database sqlite:///answers.db
     """
     check = None if allow_fewer else refuse_fewer
-    print_status(set_state(place, "closed", database, admin_token_file, accept, check), as_json)
+    status = set_state(place, "closed", database, admin_token_file, accept, check)
+    print_status(status, as_json)
+    if not as_json and status["state"] == "closed":
+        say()
+        say("Next: pkanon collect release SURVEY --database ADDRESS -o FOLDER")

@@ -10,6 +10,7 @@ import pkanon as pk
 
 from .. import private
 from ..options import json_option
+from ..predictions import note_unreadable
 from ..printing import print_json, say
 from ..progress import progress_bar
 from ..targets import Options, Target, check_target, design_options, target_options
@@ -97,12 +98,14 @@ def command(
                 "epsilon": made.plan.epsilon_text,
                 "results_every": made.results_every,
                 "odds": made.data["odds"],
+                "readable": made.plan.readable().counts(),
                 "below_chance": made.plan.below_chance,
                 "issuer": folder + ISSUER if invitations else None,
             }
         )
-        return
-    _describe(made, folder, invitations)
+    else:
+        _describe(made, folder, invitations)
+    note_unreadable(made.plan, made.expected)
 
 
 def _describe(made: pk.collect.Survey, folder: str, invitations: bool) -> None:
@@ -116,6 +119,7 @@ def _describe(made: pk.collect.Survey, folder: str, invitations: bool) -> None:
         )
     if below := made.plan.below_chance:
         say(f"  {below}")
+    say(f"  {made.plan.readable().summary}")
     say(f"  Results are refreshed every {made.results_every} answers")
     say(f"Survey digest: {made.digest}")
     if invitations:

@@ -134,7 +134,8 @@ def print_status(status: dict[str, Any], as_json: bool) -> None:
     if status["in_batches"]:
         say(f"  {status['in_batches']:,} of them were released in batches before; what follows is for the others.")
     say(f"  k for the answers so far: {status['k']}. Planned, for all that are expected: {status['k_planned']}.")
-    say("  The planned k holds while answers are missing only if everybody was equally likely to be missing.")
+    if status["accepted"] - status["in_batches"] < status["expected"]:
+        say("  The planned k holds while answers are missing only if everybody was equally likely to be missing.")
     if status["below_chance"]:
         say(f"  {status['below_chance']}")
     say()

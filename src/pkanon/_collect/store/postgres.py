@@ -2,7 +2,8 @@
 
 Every batch is one INSERT of shuffled rows: one transaction number, one command number. After every B answers and at the
 close, one transaction copies all rows into a new table in the order of random numbers and drops the old one, so that neither the
-place nor the transaction number of a row says anything. Between rewrites the order of batches can be seen in the table, and
+place nor the transaction number of a row says anything. The server collects no statistics of the cells: it would keep a sample
+of those that were there at some time, beside that time. Between rewrites the order of batches can be seen in the table, and
 always in the write-ahead log of the server and in whatever copies it.
 
 One session holds an advisory lock, which makes it the only writer; the server lets go of it when the session ends, also one
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import psycopg
 
 FORMAT = "pkanon-answers/1"
+_UNWATCHED, _UNSAMPLED = "autovacuum_enabled = off", "ALTER COLUMN cell SET STATISTICS 0"
 PATIENCE = 5.0
 """Seconds to wait for the lock of a session that was cut off, as by a service that was killed just before."""
 
@@ -103,7 +105,8 @@ class PostgresStore:
             if not exists and not create:
                 raise InputError("The database has no answers to this survey.")
             if not exists:
-                self._run(f"CREATE TABLE {self._name}(cell bytea NOT NULL)")
+                self._run(f"CREATE TABLE {self._name}(cell bytea NOT NULL) WITH ({_UNWATCHED})")
+                self._run(f"ALTER TABLE {self._name} {_UNSAMPLED}")
                 self._run(
                     f"CREATE TABLE {self._name}_meta(format text, survey text, state text, batches int, released bigint, snapshot bytea)"
                 )
@@ -142,11 +145,12 @@ class PostgresStore:
     def _swap(self, cell: str, condition: str = "") -> None:
         """A new table in random order in the place of the old one; ``cell`` is what is kept of a row."""
         self._run(
-            f"CREATE TABLE {self._name}_new AS SELECT {cell} AS cell FROM {self._name} {condition} ORDER BY gen_random_uuid()"
+            f"CREATE TABLE {self._name}_new WITH ({_UNWATCHED}) AS SELECT {cell} AS cell FROM {self._name} {condition} "
+            "ORDER BY gen_random_uuid()"
         )
         self._run(f"DROP TABLE {self._name}")
         self._run(f"ALTER TABLE {self._name}_new RENAME TO {self._name}")
-        self._run(f"ALTER TABLE {self._name} ALTER COLUMN cell SET NOT NULL")
+        self._run(f"ALTER TABLE {self._name} ALTER COLUMN cell SET NOT NULL, {_UNSAMPLED}")
 
     def set_state(self, state: str) -> None:
         with self._failing(), self._connection.transaction():
@@ -184,6 +188,10 @@ class PostgresStore:
             nothing = bytes(self._layout.snapshot_bytes)
             values = (before - after, nothing)
             self._run(f"UPDATE {self._name}_meta SET state = 'closed', released = %s, snapshot = %s", *values)
+            # an UPDATE leaves the counts that were shown in the old table
+            self._run(f"CREATE TABLE {self._name}_meta_new AS SELECT * FROM {self._name}_meta")
+            self._run(f"DROP TABLE {self._name}_meta")
+            self._run(f"ALTER TABLE {self._name}_meta_new RENAME TO {self._name}_meta")
 
     def mark_released(self) -> None:
         self.set_state("released")
