@@ -85,3 +85,20 @@ def test_gaussian_scale(noise, epsilon, delta):
     assert reached(scale) <= delta * (1 + 1e-4)
     assert reached(scale * 0.999) > delta
     assert noise.gaussian_delta(epsilon, scale, distance) <= delta
+
+
+def test_what_replacing_a_row_costs_a_synthesiser(noise):
+    """Tables of four people, one of them replaced or left out: how far counts and their L1 distance to a fixed table move."""
+    guess = np.array([1.5, 0.0, 2.5])
+    people = [(one, *others) for one in range(3) for others in itertools.product(range(3), repeat=3)]
+    tables = {rows: np.bincount(rows, minlength=3) for rows in people}
+    replaced = [(rows, other) for rows, other in itertools.product(people, people) if rows[1:] == other[1:]]
+    moves = [np.abs(tables[rows] - tables[other]) for rows, other in replaced]
+    scores = {rows: np.abs(table - guess).sum() for rows, table in tables.items()}
+    counts, score = max((move**2).sum() for move in moves), max(abs(scores[a] - scores[b]) for a, b in replaced)
+    added = max(abs(scores[rows] - np.abs(np.bincount(rows[1:], minlength=3) - guess).sum()) for rows in people)
+    assert (counts, score, added) == (2, 2, 1)
+    # rho of normal noise goes with the squared L2 distance, that of an exponential mechanism with the squared step of its score
+    assert noise.replacing(0) == pytest.approx(counts)
+    assert noise.replacing(1) == pytest.approx((score / added) ** 2)
+    assert noise.replacing(noise.SELECTING["MST"]) == pytest.approx(8 / 3)

@@ -10,7 +10,7 @@ from workloads import tables_of
 
 import pkanon as pk
 from pkanon._design import optimal
-from pkanon._design.optimal import Problem
+from pkanon._design.problem import Problem
 
 
 def problem_of(sizes, epsilon, workload, floor=None):

@@ -18,12 +18,15 @@ from .budget import equal_epsilon, equal_rho, paper_cost, paper_rho, retention_b
 from .floor import Floor
 from .grouping import UNITS_PER_BLOCK, affordable_groups, groups_of
 from .infeasible import contradiction
-from .optimal import LARGEST_EPSILON, Infeasible, Problem, coefficients, rounded, solve
+from .optimal import LARGEST_EPSILON, Infeasible, rounded, solve
+from .problem import Problem, coefficients
 from .target import Target, budget
 from .workload import Table, total_error
 
 KEPT = 1e-6
 """A floor counts as kept if it is missed by at most this share, the loss from rounding to whole words."""
+SPENT = LARGEST_EPSILON * (1 - 1e-9)
+"""The most that one block spends."""
 SMALL = Floor(3)
 """Tables of up to three attributes get a floor with positive eigenvalues, even where all tables have a floor."""
 
@@ -63,6 +66,12 @@ def optimal_blocks(
                 why = "two blocks: one for all attributes was not found"
         if len(groups) > 1:
             blocks = _several_blocks(units, groups, tables, limit, floor)
+        if epsilon >= LARGEST_EPSILON and len(groups_of(units)) == 1:
+            # the rest of the budget may be left unspent, if that is better than to deal it to several blocks
+            with suppress(Infeasible):
+                block = _block(units, tables, Fraction(math.exp(2 * SPENT)), floor, paper_rho(units, epsilon))
+                if block and (blocks is None or total_error([block], tables) < total_error(blocks, tables)):
+                    blocks = [block]
     if blocks is not None and (best is None or total_error(blocks, tables) <= total_error(kept[best], tables)):
         return list(blocks), why
     if best is None:  # a floor by table: equal-rho keeps every other

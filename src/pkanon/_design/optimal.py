@@ -1,17 +1,15 @@
 """The value-symmetric mechanism with the least error for a workload, at a given budget (docs/why/theory.md 8).
 
 With f(S) = lo (1 + (e^eps - 1) t_S), 0 <= t_S <= 1, the eigenvalues are linear in (lo t, lo) and the error
-is a sum of ``coefficient / lam_T^2``: a convex program as long as no eigenvalue changes its sign. A conic
-solver finds t; everything that is promised is then computed from the integers it is rounded to.
+is a sum of ``coefficient / lam_T^2``: a convex program as long as no eigenvalue changes its sign. A solver
+finds t; everything that is promised is then computed from the integers it is rounded to.
 
 Eigenvalues are positive, or where that pays at small eps negative for odd numbers of units with more than
 two values. Floors keep small tables at least as good as in the paper's design; they are added where
 they are violated, which is seldom. Larger tables do not count in a workload of small ones, so their eigenvalues may come
 out near zero by accident. Wishes move them away from it, on the side where they are, which costs very little.
 
-Units that the problem cannot tell apart (same size, same coefficients, same floors) can be swapped in a solution,
-and the mean of all swapped solutions is as good (convexity). So t depends only on how many of them survive, and one
-unknown serves all sets that are alike: 13 instead of 4,096 for 12 yes-no questions.
+Up to 8 units a general conic solver is quick; beyond, one that knows how few eigenvalues there are goes first.
 """
 
 from __future__ import annotations
@@ -19,28 +17,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import Agreement
 from .._schema import Unit
+from . import conic, interior
 from .budget import SLACK
-from .paper import log_odds
+from .problem import MARGIN, Problem, Program, program
 from .target import budget
-from .workload import Table
 
 LARGEST_EPSILON = 30.0
 """Of one block: beyond it floats cannot hold the probabilities."""
 SMALL_EPSILON = 3.0
 """Below it negative eigenvalues are tried too."""
-TINY = 1e-290
-"""The smallest scale of an eigenvalue or of its square that a float divides by without overflow."""
-MARGIN = 1e-6
-"""Floors are asked for with this share to spare, because rounding to integers takes a little of it."""
 WISH_COST = 0.01
 """What the wishes may add to the error of the workload, as a share of it."""
 WISH_PARTS = (1.0, 0.5, 0.1)
@@ -56,89 +49,10 @@ MOST_STEPS, FEWEST_STEPS = 200, 8
 """Steps of the solver: it is stopped after so many, and a problem for which there is less work left than for a few is not tried."""
 SHRINKS = (0.0, 1e-4, 3e-4, 1e-3, 3e-3)
 """Shares by which the budget shrinks where the solver gets stuck; rounding to words spends the whole of it again."""
-SOLVED, UNFINISHED = ("Solved", "AlmostSolved"), ("InsufficientProgress", "MaxIterations")
-"""The solver's words for a solution, and for a point that may be near one."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Units of these sizes share a budget; ``coefficients[T] / lam_T^2`` is to be small, ``floors[T]`` bounds |lam_T|.
-
-    ``wishes[T]`` bounds |lam_T| too, if that costs very little.
-    """
-
-    sizes: tuple[int, ...]
-    epsilon: float
-    coefficients: Mapping[int, float]
-    floors: Mapping[int, float]
-    wishes: Mapping[int, float] = field(default_factory=dict)
-
-    @property
-    def masks(self) -> range:
-        """Every set of units."""
-        return range(2 ** len(self.sizes))
-
-    @cached_property
-    def _kept(self) -> NDArray[np.bool_]:
-        """Rows S, columns units: whether the unit is in S."""
-        return np.array([[mask >> bit & 1 for bit in range(len(self.sizes))] for mask in self.masks], bool)
-
-    def alike(self) -> NDArray[np.int64]:
-        """For every set of units the first one that the problem cannot tell from it."""
-        by_mask = [
-            np.array([numbers.get(mask, 0.0) for mask in self.masks]) for numbers in (self.coefficients, self.floors)
-        ]
-        kinds = [(size, *(f"{numbers[1 << bit]:.9g}" for numbers in by_mask)) for bit, size in enumerate(self.sizes)]
-        first: dict[tuple[int, ...], int] = {}
-        places = [[bit for bit, kind in enumerate(kinds) if kind == one] for one in dict.fromkeys(kinds)]
-        counts = (tuple(sum(mask >> bit & 1 for bit in bits) for bits in places) for mask in self.masks)
-        firsts = np.array([first.setdefault(count, mask) for mask, count in enumerate(counts)])
-        same = all(np.allclose(numbers, numbers[firsts], rtol=1e-8, atol=0) for numbers in by_mask)
-        return firsts if same else np.arange(len(self.masks))
-
-    def characters(self, masks: Sequence[int]) -> NDArray[np.float64]:
-        """Rows T, columns S: lam_T is the sum over S of q_S times this."""
-        factors = np.where(self._kept, 1.0, -1.0 / (np.array(self.sizes) - 1.0))
-        return np.array(
-            [factors[:, [bit for bit in range(len(self.sizes)) if mask >> bit & 1]].prod(axis=1) for mask in masks]
-        )
-
-    def cells(self) -> NDArray[np.float64]:
-        """cnt_S: how many values agree with a given one on exactly S, as a share of all values."""
-        sizes = np.array(self.sizes, float)
-        return np.asarray(np.where(self._kept, 1 / sizes, (sizes - 1) / sizes).prod(axis=1))
-
-    def eigenvalues(self, t: NDArray[np.float64], masks: Sequence[int]) -> NDArray[np.float64]:
-        """lam_T of the mechanism with these t."""
-        gain = math.expm1(self.epsilon) * self.cells() * t
-        return np.asarray(self.characters(masks) @ gain / (1 + gain.sum()))
-
-    def objective(self, t: NDArray[np.float64]) -> float:
-        """The error to minimise."""
-        masks = list(self.coefficients)
-        values = self.eigenvalues(t, masks)
-        with np.errstate(divide="ignore", over="ignore"):
-            return float((np.array(list(self.coefficients.values())) / values**2).sum())
-
-
-def coefficients(tables: Sequence[Table]) -> dict[int, float]:
-    """How much ``1 / lam_T^2`` counts, for every set T of units; nothing for the empty set, whose eigenvalue is 1."""
-    result: dict[int, float] = {}
-    for table in tables:
-        for chosen in _subsets(table.mask):
-            if chosen:
-                dimension = math.prod(cells - 1 for unit, cells in table.cells.items() if chosen >> unit & 1)
-                result[chosen] = result.get(chosen, 0.0) + table.weight * table.fixed * dimension
-    return {mask: value for mask, value in result.items() if value > 0}
-
-
-def _subsets(mask: int) -> list[int]:
-    """All subsets of a set of bits."""
-    subsets, subset = [0], mask
-    while subset:
-        subsets.append(subset)
-        subset = (subset - 1) & mask
-    return subsets
+TINY_EPSILON = 1e-6
+"""Below it all simple designs are the same but for rounding, and a search has nowhere to start."""
+LARGE = 2**8
+"""Sets of units: with more, the interior-point solver goes first."""
 
 
 class Infeasible(Exception):
@@ -209,7 +123,11 @@ def _with_wishes(
 
 
 def _with_floors(problem: Problem, signs: Mapping[int, float], work: _Work) -> NDArray[np.float64] | None:
-    """Solve, see which floors are violated, add them, and again."""
+    """Solve, see which floors are violated, add them, and again; a large problem is solved with all of them, if possible."""
+    if len(problem.masks) > LARGE and problem.epsilon > TINY_EPSILON:
+        t = _by_interior_point(problem, signs)
+        if t is not None:
+            return t
     active: dict[int, float] = {}
     masks = list(problem.floors)
     for attempt in range(ROUNDS):
@@ -240,11 +158,11 @@ def _solve_stubbornly(
     impossible = 0
     for shrink in SHRINKS:
         t, status = _solve_once(replace(problem, epsilon=problem.epsilon * (1 - shrink)), signs, floors, work)
-        if t is not None and status in SOLVED:
+        if t is not None and status in conic.SOLVED:
             return t
         if t is not None:
             close.append(t)
-        impossible += status == "PrimalInfeasible"
+        impossible += status == conic.IMPOSSIBLE
     if impossible == len(SHRINKS):
         raise Infeasible
     return min(close, key=problem.objective, default=None)
@@ -254,75 +172,40 @@ def _solve_once(
     problem: Problem, signs: Mapping[int, float], floors: Mapping[int, float], work: _Work
 ) -> tuple[NDArray[np.float64] | None, str]:
     """(t, or None if the solver did not come near it; the solver's word for it)."""
-    import clarabel
-    from scipy import sparse
-
-    gain = math.expm1(problem.epsilon)
-    alike = problem.alike()
-    firsts, kind = np.unique(alike, return_inverse=True)
-    count = len(firsts)
-    share = np.bincount(kind, problem.cells())
-    terms = [mask for mask in problem.coefficients if alike[mask] == mask]
-    bounded = {int(alike[mask]): least for mask, least in floors.items()}
-    step = count * (len(terms) + len(bounded)) ** 2
+    scaled = program(problem, signs, floors)
+    if scaled is None:
+        return None, "too small"
+    step = conic.work_of_step(scaled)
     if FEWEST_STEPS * step > work.left:
         return None, "too large"
-    # eigenvalues are counted in units of the paper's, whose sizes they share; otherwise the problem is badly scaled
-    odds = math.exp(log_odds(problem.epsilon, problem.sizes))
-    rho = odds / (1 + odds)
-    scale = {mask: rho ** mask.bit_count() for mask in [*terms, *bounded]}
-    costs = np.array([problem.coefficients[mask] / max(scale[mask] ** 2, TINY) for mask in terms])
-    costs *= np.bincount(kind)[kind][terms]
-    if min(scale.values()) < TINY or not np.isfinite(costs.sum()):
-        return None, "too small"
-    rows = {
-        mask: np.bincount(kind, row * problem.cells()) * signs[mask] * gain / scale[mask]
-        for mask, row in zip(scale, problem.characters(list(scale)))
-    }
-    unknowns = count + 1 + len(terms)  # v_S = lo t_S, lo (both times the number of values), and s_T >= 1 / lam_T^2
-    each, term = np.arange(count), np.arange(len(terms))
-    ones = np.ones(count)
-    # one row that sums to 1; v_S >= 0; v_S <= lo
-    entries = [
-        (np.append(share * gain, 1.0), np.zeros(count + 1, int), np.arange(count + 1)),
-        (-ones, 1 + each, each),
-        (ones, 1 + count + each, each),
-        (-ones, 1 + count + each, np.full(count, count)),
-    ]
-    limits = [np.ones(1), np.zeros(2 * count)]
-    cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(2 * count)]
-    height = 1 + 2 * count
-    if bounded:
-        bounds = -np.array([rows[mask] for mask in bounded])
-        down, across = np.nonzero(bounds)
-        entries.append((bounds[down, across], height + down, across))
-        limits.append(-np.array([least / scale[mask] * (1 + MARGIN) for mask, least in bounded.items()]))
-        cones.append(clarabel.NonnegativeConeT(len(bounded)))
-        height += len(bounded)
-    # s^(1/3) lam^(2/3) >= 1: three rows each
-    entries.append((-np.ones(len(terms)), height + 3 * term, count + 1 + term))
-    eigenvalues = -np.array([rows[mask] for mask in terms]).ravel()
-    entries.append((eigenvalues, np.repeat(height + 3 * term + 1, count), np.tile(each, len(terms))))
-    limits.append(np.tile([0.0, 0.0, 1.0], len(terms)))
-    cones += [clarabel.PowerConeT(1 / 3)] * len(terms)
-    values, down, across = (np.concatenate(parts) for parts in zip(*entries))
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_iter = min(MOST_STEPS, int(work.left / step))
-    solution = clarabel.DefaultSolver(
-        sparse.csc_matrix((unknowns, unknowns)),
-        np.concatenate([np.zeros(count + 1), costs / costs.sum()]),
-        sparse.csc_matrix((values, (down, across)), shape=(height + 3 * len(terms), unknowns)),
-        np.concatenate(limits),
-        cones,
-        settings,
-    ).solve()
-    work.left -= step * solution.iterations
-    # a solver that could not finish may have come close; whether it did is checked by whoever uses t
-    x, status = np.array(solution.x), str(solution.status)
-    if status not in (*SOLVED, *UNFINISHED) or not np.isfinite(x).all() or x[count] <= 0:
-        return None, status
-    return np.asarray(np.clip(x[:count] / x[count], 0.0, 1.0)[kind]), status
+    t, status, steps = conic.minimise(scaled, min(MOST_STEPS, int(work.left / step)))
+    work.left -= step * steps
+    return None if t is None else t[scaled.kind], status
+
+
+def _by_interior_point(problem: Problem, signs: Mapping[int, float]) -> NDArray[np.float64] | None:
+    """t of a large problem with all its floors at once; None if it was not found."""
+    scaled = program(problem, signs, problem.floors)
+    if scaled is None:
+        return None
+    t = interior.minimise(scaled, _simple(problem, signs, scaled))
+    if t is None:
+        return None
+    masks = list(problem.floors)
+    values = problem.eigenvalues(t[scaled.kind], masks)
+    kept = all(signs[mask] * value >= problem.floors[mask] for mask, value in zip(masks, values))
+    return t[scaled.kind] if kept else None
+
+
+def _simple(problem: Problem, signs: Mapping[int, float], scaled: Program) -> NDArray[np.float64]:
+    """The paper's design, or where single eigenvalues are to be negative one that avoids the true value as much."""
+    sizes = np.array(problem.sizes, float)
+    spent = np.log((1 + (sizes - 1) * problem.rho) / (1 - problem.rho))
+    negative = np.array([signs.get(1 << bit, 1.0) < 0 for bit in range(len(sizes))])
+    logs = problem.kept @ np.where(negative, -spent, spent)
+    t = np.expm1(logs - logs.min()) / np.expm1(logs.max() - logs.min())
+    firsts = np.unique(scaled.kind, return_index=True)[1]
+    return np.asarray(t[firsts])
 
 
 def rounded(units: Sequence[Unit], t: NDArray[np.float64], limit: Fraction) -> Agreement | None:

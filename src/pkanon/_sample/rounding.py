@@ -16,11 +16,16 @@ from .keystream import WordSource, rounding_stream
 _PIECE = 2**16
 
 
-def round_places(places: NDArray[np.uint32], bits: int, size: int, column: int, source: WordSource) -> Codes:
-    """The codes of rounded ``places``; ``size`` is how many codes there are, ``column`` the number of the attribute."""
+def round_places(
+    places: NDArray[np.uint32], bits: int, size: int, column: int, source: WordSource, *, first_record: int = 0
+) -> Codes:
+    """The codes of rounded ``places``; ``size`` is how many codes there are, ``column`` the number of the attribute.
+
+    ``first_record`` is the number of the first row in the whole table.
+    """
     codes = np.empty(len(places), code_dtype(size))
     for start in range(0, len(places), _PIECE):
         piece = places[start : start + _PIECE]
-        words = source.words(rounding_stream(column), start, len(piece), 32)
+        words = source.words(rounding_stream(column), first_record + start, len(piece), 32)
         codes[start : start + len(piece)] = (piece + (words >> np.uint32(32 - bits))) >> np.uint32(bits)
     return codes

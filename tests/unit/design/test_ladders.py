@@ -33,6 +33,16 @@ def test_months_become_quarters_and_years():
     assert all(version.missing == "value" for version in versions)
 
 
+def test_what_lies_between_open_ends_is_never_one_value():
+    edges = [dt.date(2024, 1 + m, 1) for m in range(12)] + [dt.date(2025, 1, 1)]
+    year = pk.Attribute.binned("admitted", edges=edges, open="both")
+    versions = coarser(year)
+    assert min(version.size for version in versions) == 4  # half-years, and both ends
+    for version in versions:
+        assert version.code(edges[0]) != version.code(dt.date(2024, 12, 31))
+    assert coarser(pk.Attribute.binned("age", edges=[18, 65], open="both")) == []
+
+
 def test_amounts_get_edges_that_grow():
     assert labels(MONEY, 0)[:5] == ["<1000", "1000-1999", "2000-4999", "5000-9999", "10000-19999"]
 

@@ -12,9 +12,10 @@ import pytest
 from plans import schema_of
 
 import pkanon as pk
-from pkanon._design import DESIGNS, optimal
+from pkanon._design import DESIGNS, assemble, interior, optimal
 from pkanon._design.floor import Floor
-from pkanon._design.optimal import Problem, rounded
+from pkanon._design.optimal import rounded
+from pkanon._design.problem import Problem
 from pkanon._design.search import Search
 
 
@@ -84,6 +85,7 @@ def test_nothing_to_round():
 
 def test_too_large_a_problem_is_dealt_to_two_blocks_and_that_is_said(monkeypatch):
     monkeypatch.setattr(optimal, "MOST_WORK", 7e6)
+    monkeypatch.setattr(interior, "MOST_OPERATIONS", 0)
     schema = schema_of(range(2, 11))
     plan = pk.plan(schema, records=100_000, k=20)
     assert len(plan.blocks) == 2
@@ -351,7 +353,7 @@ def test_no_table_of_any_size_is_worse_than_in_the_paper(k, monkeypatch):
     small = [table for table in tables if len(table) <= 2]
     assert mean_error(plan, small) <= 1.01 * mean_error(free, small)
     if k in (5, 20):  # without the wish a table of four attributes comes out far worse
-        assert max(free.predict(*table).l1 / paper.predict(*table).l1 for table in tables) > 1.5
+        assert max(free.predict(*table).l1 / paper.predict(*table).l1 for table in tables) > 1.2
 
 
 def mean_error(plan, tables):
@@ -412,3 +414,30 @@ def test_large_tables_that_are_lost_are_named():
     assert all(len(table) >= 2 for table in plan.asked.lost)
     for table in plan.asked.lost:
         assert plan.predict(*table).l1 > 10
+
+
+@pytest.mark.parametrize(
+    ("sizes", "k"), [([2, 3, 4, 5, 6, 7, 8, 9, 10], 5), ([2, 2, 3, 5, 7, 9, 12, 17, 19], 300)], ids=str
+)
+@pytest.mark.parametrize("floor", [None, 3])
+def test_the_solver_of_large_designs_finds_what_the_general_one_finds(sizes, k, floor, monkeypatch):
+    """Or a better one: the general solver sometimes gives up on the floors with positive eigenvalues."""
+    found = {}
+    problems = []
+    solve = optimal.solve
+    monkeypatch.setattr(assemble, "solve", lambda problem: problems.append(problem) or solve(problem))
+    for name, most in ("large", interior.MOST_OPERATIONS), ("general", 0):
+        monkeypatch.setattr(interior, "MOST_OPERATIONS", most)
+        plan = pk.plan(schema_of(sizes), records=30_000, k=k, floor=floor)
+        assert plan.asked.fallback is None
+        found[name] = problems[-1].objective(solve(problems[-1]))
+    assert len(problems[0].floors) == (129 if floor else 0)
+    assert found["general"] * 0.95 <= found["large"] <= found["general"] * (1 + 1e-6)
+
+
+def test_a_large_design_with_impossible_floors_is_given_up_by_the_quick_solver():
+    schema = schema_of([2, 3, 4, 5, 6, 7, 8, 9, 10])
+    sizes = tuple(unit.size for unit in schema.units)
+    masks = [1 << bit for bit in range(9)]
+    problem = Problem(sizes, 2.0, dict.fromkeys(masks, 1.0), dict.fromkeys(masks, 0.9))
+    assert optimal._by_interior_point(problem, dict.fromkeys(masks, 1.0)) is None

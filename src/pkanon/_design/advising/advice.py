@@ -214,6 +214,8 @@ class Advice:
         columns, given = len(self.schema.randomised), sum(len(table.attributes) == 1 for table in then.tables)
         asked = f"{self.plan.records:,} records at k = {self.plan.k_text} (epsilon {self.plan.epsilon_text})"
         lines = [f"As it is, for {asked}: {given} columns; {_pairs(then)}."]
+        if then.by_model is not None:
+            lines.append(f"As it is, {then.by_model}.")
         if not self.steps:
             lines.append(
                 "Nothing need change" + (f" but the workload: {self.workload_text}." if self.workload != 2 else ".")
@@ -251,11 +253,15 @@ class Advice:
 
     def _cautions(self) -> list[str]:
         """What somebody should look at before the steps are taken."""
-        names = [step.attribute for step in self.steps if step.codes]
-        if not names:
-            return []
-        whose = "the numbers of " + ", ".join(names)
-        return [f"If {whose} are codes without an order, neighbours do not belong together: ask again with --codes."]
+        lines = []
+        if any(step.action == "drop" for step in self.steps):
+            lines.append("A program cannot know which columns matter: ask again with --keep for one that must stay.")
+        if names := [step.attribute for step in self.steps if step.codes]:
+            whose = "the numbers of " + ", ".join(names)
+            lines.append(
+                f"If {whose} are codes without an order, neighbours do not belong together: ask again with --codes."
+            )
+        return lines
 
     def __repr__(self) -> str:
         return f"<Advice: {len(self.steps)} steps to {len(self.schema.randomised)} columns>"

@@ -1,7 +1,8 @@
 """Coarser versions of an attribute, finest first: neighbours are merged at round boundaries that everybody knows.
 
 Numbers are merged at multiples of 1, 2 or 5 times a power of ten (from 30 on also 3 times), dates at months, quarters, years,
-decades. Amounts that span several sizes get edges that grow with them: 1000, 2000, 5000, 10000. Open ends stay open. A coarser
+decades. Amounts that span several sizes get edges that grow with them: 1000, 2000, 5000, 10000. Open ends stay open, and what lies
+between them is never one value: "before 2024, 2024, later" says nothing about a table of 2024. A coarser
 value is a set of values that were public before, chosen without data: nothing new is said about anybody, and whoever confirmed
 the values has confirmed this. ``other`` and the missing value stay apart. Values without an order are never merged here: which
 of them belong together is a matter of meaning.
@@ -141,6 +142,8 @@ def _merged(attribute: Attribute) -> list[tuple[Edge, ...]]:
         case _:
             return []
     kept = {tuple(_without_stubs(edges, low, high)) for edges in _choices(inner, isinstance(domain, Bins))}
+    if isinstance(domain, Bins):
+        kept = {edges for edges in kept if any(domain.edges[0] < edge < domain.edges[-1] for edge in edges)}
     return sorted((edges for edges in kept if edges and len(edges) < len(domain) - 1), key=lambda e: (-len(e), e))
 
 

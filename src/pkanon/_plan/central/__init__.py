@@ -6,7 +6,15 @@ pairs.py     which pairs of records can be the worst, and the law of their ratio
 lower.py     what two real neighbouring tables give away: a bound from below
 """
 
-from .upper import LARGEST_UNITS, central_bound, central_delta, central_epsilon, central_lower, default_delta
+from .upper import (
+    LARGEST_UNITS,
+    central_bound,
+    central_delta,
+    central_epsilon,
+    central_first,
+    central_lower,
+    default_delta,
+)
 from .whole import Central, central, checked_delta
 
 __all__ = [
@@ -16,6 +24,7 @@ __all__ = [
     "central_bound",
     "central_delta",
     "central_epsilon",
+    "central_first",
     "central_lower",
     "checked_delta",
     "default_delta",

@@ -27,7 +27,15 @@ from .lower import central_lower as _lower
 from .pairs import Blanket, Law, Vector
 from .positive import positive_part
 
-__all__ = ["LARGEST_UNITS", "central_bound", "central_delta", "central_epsilon", "central_lower", "default_delta"]
+__all__ = [
+    "LARGEST_UNITS",
+    "central_bound",
+    "central_delta",
+    "central_epsilon",
+    "central_first",
+    "central_lower",
+    "default_delta",
+]
 
 LARGEST_UNITS = 12
 _EXACT = 1000
@@ -54,6 +62,19 @@ def central_epsilon(blocks: Sequence[Block], records: int, delta: float) -> floa
     if not _NEGLIGIBLE < local < _HOPELESS:
         return local
     return _smallest(Blanket.of(blocks), records, delta, local)
+
+
+def central_first(blocks: Sequence[Block], records: int, delta: float) -> float:
+    """The eps of one pair of rows that is likely to be the worst: no proof, but near :func:`central_epsilon` at once."""
+    _check(blocks, records)
+    _check_delta(delta)
+    local = log_above(total_epsilon_ratio(blocks))
+    if not _NEGLIGIBLE < local < _HOPELESS:
+        return local
+    blanket = Blanket.of(blocks)
+    if _Watch(blanket, records, 0.0).delta(blanket.first, delta) <= delta:
+        return 0.0
+    return _search(blanket.first, blanket, records, delta, 0.0, local)
 
 
 def central_bound(blocks: Sequence[Block], records: int, delta: float) -> float:
