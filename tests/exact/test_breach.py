@@ -4,13 +4,14 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 from blocks import BLOCKS, dense_on
 from dense import matrix_of, unit_of
 from plans import plan_of, schema_of
 
 import pkanon as pk
-from pkanon._blocks import Agreement, Retention
+from pkanon._blocks import Agreement, Matrix, Retention
 
 RECORDS = ["retention", "joint, forbidden combinations", "matrix", "matrix on a bundle", "agreement"]
 PRIORS = ("0.001", "0.05", "0.5", "0.9")
@@ -130,7 +131,33 @@ def test_what_nothing_bounds_and_what_is_not_of_the_form():
 def test_sentences_are_rounded_to_the_safe_side():
     plan = plan_of([matrix_of(unit_of(2), [[12, 4], [4, 12]], 16)], 10)
     (first,) = plan.breach(0.3).sentences
-    assert "between 0.125 and 0.5625 after" in first  # 0.3 / 2.4 and 0.9 / 1.6
+    assert "between 0.125 and 0.5625 after seeing that record alone" in first  # 0.3 / 2.4 and 0.9 / 1.6
+    # 30,001 / 10,001 = 2.99980..., 55,535 / 35,535 less
+    uneven = plan_of([Matrix(unit_of(2), ((30_001, 35_535), (10_001, 55_535)), 16)], 10).breach(0.3)
+    assert uneven.amplification >= Fraction(30_001, 10_001)
+    assert "(amplification 2.9999)" in uneven.sentences[0]
+
+
+def test_people_who_are_alike_move_a_belief_further():
+    """Two relatives who answered alike, e^eps = 3: the second record is evidence too, so the sentence names one."""
+    block = matrix_of(unit_of(2), [[12, 4], [4, 12]], 16)
+    found = plan_of([block], 10).breach("0.3")
+    both = 9 * 0.3 / (9 * 0.3 + 0.7)  # each of the two records is three times as likely
+    assert both > found.posterior_above
+    assert "people who are alike can tell more" in found.sentences[0]
+
+
+PROMISE_NOTHING = {
+    "passed": pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute("zip", role="pass")]),
+    "drafted": pk.draft_schema(pl.DataFrame({"sex": ["F", "M"] * 50})).schema,
+}
+
+
+@pytest.mark.parametrize("schema", PROMISE_NOTHING.values(), ids=PROMISE_NOTHING)
+def test_a_plan_that_promises_nothing_bounds_nothing(schema):
+    plan = pk.plan(schema, records=100, k=5)
+    with pytest.raises(pk.TargetError, match="promises nothing, so it bounds no breach"):
+        plan.breach(0.1)
 
 
 @pytest.mark.parametrize("prior", [0, 1, -0.1, 1.5, "x", None])

@@ -13,7 +13,9 @@ P <= rho1 and P / w(S) <= s, the probability that the true value is in S, given 
 above: one attribute, one kind of evidence, and no knowledge about the person. On its own attribute every block is of this form
 but a general matrix, and one with a negative eigenvalue, which makes the true value less likely than another one.
 
-Neither knows that the rows are shuffled. They are about somebody who knows which randomised record is the person's.
+Neither knows that the rows are shuffled. They are about somebody who knows which randomised record is the person's, and about
+that record alone: where people are alike, the records of others tell more (docs/why/theory.md 3). A plan that promises nothing
+has neither, unless all that is wrong is that nothing bounds epsilon, which the first one says.
 """
 
 from __future__ import annotations
@@ -86,7 +88,8 @@ class Breach:
             low = max(0, int(self.posterior_below * 10**6)) / 10**6
             first = (
                 f"Whoever knows which released record is a person's, and gave a property of hers {self.prior:g} before, gives it "
-                f"between {low:g} and {round_up(self.posterior_above, 6)} after (amplification {self.amplification:.6g})."
+                f"between {low:g} and {round_up(self.posterior_above, 6)} after seeing that record alone (amplification "
+                f"{round_up(self.amplification)}). Records of people who are alike can tell more."
             )
         rest = [
             f"A set of values of '{each.attribute}' with a prior of up to {self.prior:g}, at most {self.relative:g} times its share "
@@ -99,6 +102,8 @@ class Breach:
 
 def breach(plan: Plan, prior: Number, relative: Number = 1) -> Breach:
     """The bounds of the module's docstring: those from above rounded up, the one from below down."""
+    if plan.data_dependent or plan.schema.drafted or plan.schema.passed:
+        raise TargetError(f"The plan promises nothing, so it bounds no breach. {plan.void_reasons[0]}")
     rho1, s = _probability(prior), exact(relative, "relative", up=True)
     if s <= 0:
         raise TargetError("The relative prior is above 0: 1 where a set is as likely as its share of the values.")
@@ -109,7 +114,7 @@ def breach(plan: Plan, prior: Number, relative: Number = 1) -> Breach:
         below = rho1 / (ratio - (ratio - 1) * rho1)
     return Breach(
         prior=float(rho1),
-        amplification=None if ratio is None else float(ratio),
+        amplification=None if ratio is None else _float_above(ratio),
         posterior_above=_float_above(above),
         posterior_below=float_below(below),
         relative=float(s),

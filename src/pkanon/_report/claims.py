@@ -10,7 +10,17 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from .._plan import MADE_UP, Collection, Readability, delta_above, one_row_each, round_down, round_up, share_above
+from .._plan import (
+    MADE_UP,
+    Collection,
+    Readability,
+    delta_above,
+    level_of,
+    one_row_each,
+    round_down,
+    round_up,
+    share_above,
+)
 from .drawing import level_bar, level_counts
 from .markup import Html, aside, bullets, element, label, paragraph, plural, table, together
 from .subject import Subject
@@ -27,6 +37,8 @@ def answers(subject: Subject, more: Html) -> Html:
     stop = "" if subject.certificate.claims else " stop"
     return element(
         "section",
+        # on a phone only; whoever has the page read aloud comes to the answers at once
+        element("ul", *(element("li", line) for line in _in_a_line(subject)), cls="brief", aria_hidden="true"),
         more,
         answer("What is protected?", *_protected(subject), style=stop),
         answer("What is not?", *_not_protected(subject)),
@@ -35,6 +47,27 @@ def answers(subject: Subject, more: Html) -> Html:
         cls="answers",
         aria_label="In short",
     )
+
+
+def _in_a_line(subject: Subject) -> Iterator[Html]:
+    """The four answers in a line each, for a screen on which the four themselves do not fit."""
+    certificate, readable = subject.certificate, subject.readable
+    tables = len(readable.tables)
+    usable = sum(reading.level in ("good", "fair") for reading in readable.tables)
+    protected, other, publish = "nothing.", "every person in the table.", "not as anonymous."
+    if certificate.claims:
+        confidence = share_above(1 / subject.plan.k_for(certificate.rows))
+        protected = f"which row is whose, up to {confidence} confidence."
+        other = "what is true of groups; leaks; further releases."
+        publish = f"only if all {len(list(conditions(subject)))} conditions below are true."
+    lines = {
+        "Protected": protected,
+        "Not protected": other,
+        "Publish": publish,
+        "Data now": f"{usable:,} of {plural(tables, 'small table')} read well or fairly well.",
+    }
+    for question, text in lines.items():
+        yield together(element("strong", f"{question}: "), text)
 
 
 def answer(question: str, lead: str, more: str, *, style: str = "") -> Html:
@@ -66,13 +99,19 @@ def _answers_learned(subject: Subject) -> Iterator[str]:
     seen = "Whatever is seen is at most {} times as likely with a person's answers as with any others in their place"
     if central is not None:
         whole = factor_text(Fraction(math.exp(central.epsilon)) * (1 + Fraction(1, 10**12)))
-        slack = math.floor((1 + Fraction(1, 10**6)) / Fraction(central.delta))
-        yield f"{seen.format(whole)}, give or take 1 chance in {slack:,}."
+        yield f"{seen.format(whole)}, give or take 1 chance in {_chances(central.delta)}."
         yield f"To somebody who knows which row is hers: {f'at most {row} times' if row else 'without any useful limit'}."
     elif row:
         yield f"{seen.format(row)}."
     else:
         yield "There is no useful limit to what can be learned of a person's answers."
+
+
+def _chances(delta: float) -> str:
+    """1/delta with three digits, rounded down."""
+    whole = math.floor(1 / Fraction(repr(delta)))
+    zeros = max(0, len(str(whole)) - 3)
+    return f"{whole // 10**zeros * 10**zeros:,}"
 
 
 def factor_text(ratio: Fraction | None) -> str | None:
@@ -219,7 +258,10 @@ def error_text(l1: float) -> str:
 
 
 def _percent(l1: float) -> str:
-    return f"{100 * l1:.2g}%" if l1 < 0.1 else f"{100 * l1:,.0f}%"
+    text = f"{100 * l1:.2g}" if l1 < 0.1 else f"{100 * l1:.0f}"
+    if level_of(float(text) / 100) != level_of(l1):  # 29.7% is fair, and must not be shown as 30%
+        return f"{math.floor(1e4 * l1) / 100:g}%"
+    return f"{float(text):,.0f}%" if l1 >= 0.1 else f"{text}%"
 
 
 def _usable(counts: dict[str, int]) -> str:

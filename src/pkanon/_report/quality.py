@@ -10,7 +10,7 @@ from .._errors import PkanonError
 from .._plan import Reading
 from .._progress import Progress
 from .._results import Estimate
-from .._schema import Attribute, Range
+from .._schema import Attribute, Points, Range
 from .claims import error_text
 from .drawing import interval_bar, level_keys, pair_map
 from .markup import Html, element, label, paragraph, table, together
@@ -89,10 +89,10 @@ def charts(subject: Subject, progress: Progress) -> Html:
         return paragraph("No rows were released, so there is nothing to reconstruct.")
     parts = [
         paragraph(
-            "These numbers were corrected for the randomisation: they estimate how many of the people in the table "
-            "have each value. The line across a bar is the 95% interval: of a hundred such intervals about 95 hold "
-            "the true number. An estimate can be negative where hardly anybody has the value; it is right on "
-            "average, and adding up works only if it stays as it is."
+            f"These numbers were corrected for the randomisation: they estimate {_estimated(subject)}. The line across a "
+            "bar is the 95% interval: of a hundred such intervals about 95 hold the true number. An estimate can be "
+            "negative where hardly anybody has the value; it is right on average, and adding up works only if it stays "
+            "as it is."
         )
     ]
     for place, name in enumerate(subject.names):
@@ -100,6 +100,18 @@ def charts(subject: Subject, progress: Progress) -> Html:
         parts.append(_chart(subject, subject.plan.schema.attribute(name)))
     progress("charting", 1.0)
     return together(*parts)
+
+
+def _estimated(subject: Subject) -> str:
+    """What the corrected numbers are about."""
+    if subject.plan.count_noise is not None:
+        return (
+            "how many of the released rows had each value before they were randomised, dummies included and people who were left "
+            "out not, which the intervals do not account for"
+        )
+    if subject.plan.schema.repeating is not None:
+        return "how many of the rows drawn, one of each person, have each value"
+    return "how many of the people in the table have each value"
 
 
 def _chart(subject: Subject, attribute: Attribute) -> Html:
@@ -118,6 +130,8 @@ def _chart(subject: Subject, attribute: Attribute) -> Html:
     rows = [_line(bar, least, most, subject.release.rows) for bar in bars]
     head = [element("th", text, scope="col", **side) for text, side in _HEAD]
     body = element("table", element("thead", element("tr", *head)), element("tbody", *rows), cls="bars")
+    if isinstance(attribute.domain, Points):
+        note += " Numbers between two points were rounded at random to one of them, so these are not counts of equal numbers."
     caption = f"{error_text(reading.l1).capitalize()} of all rows expected: {reading.level}.{note}"
     style = {"cls": "long"} if len(bars) > 12 else {}
     return element("figure", title, body, element("figcaption", caption), **style)

@@ -124,6 +124,7 @@ def _worked(subject: Subject, example: ByHand) -> Html:
     digits = max(5, math.ceil(math.log10(rows)) + 1)  # so that the result is right to a tenth of a person
     value = texts(attribute)[chosen]
     share = f"/ {attribute.size}" if mixture.uniform else f"* {mixture.shares[chosen]:.{digits}f}"
+    counted = "people" if subject.plan.count_noise is None else "rows"  # some of which are nobody's
     after = f"{estimate:,.1f} ± {error:,.1f}" if math.isfinite(error) else f"{estimate:,.1f}"
     lines = [
         "q        = (1 - rho) * share of the value among all replacements",
@@ -149,7 +150,7 @@ def _worked(subject: Subject, example: ByHand) -> Html:
         ),
         code("\n".join(lines), "formula"),
         paragraph(
-            f"So {after} people, where the raw count says {y:,}. About two errors to each side make a 95% interval. "
+            f"So {after} {counted}, where the raw count says {y:,}. About two errors to each side make a 95% interval. "
             "The other values have the same rho; rho of other columns is in section 4."
         ),
     )

@@ -102,7 +102,11 @@ figure { margin: 0.6rem 0 1.4rem; }
 .check li::before { content: "\\2610"; display: inline-block; width: 1.5rem; text-indent: 0; }
 footer { color: var(--pale); font-size: 0.875rem; border-top: 1px solid var(--line); margin-top: 3rem;
   padding-top: 0.7rem; padding-bottom: 2rem; }
-.paper { display: none; }
+.paper, .answers .brief { display: none; }
+@media screen and (max-width: 40rem) {
+  .answers .brief { display: block; list-style: none; padding: 0.45rem 0.7rem; margin: 0; background: var(--soft);
+    font-size: 0.88rem; line-height: 1.35; }
+}
 @media (max-width: 40rem) {
   body { font-size: 0.97rem; }
   main, header, footer { padding: 0 0.9rem; }
@@ -117,6 +121,8 @@ footer { color: var(--pale); font-size: 0.875rem; border-top: 1px solid var(--li
   .answer p, .answer ul, .answer li { margin: 0.15rem 0; }
   .aside, .answer li:has(> .aside:only-child) { display: none; }
   nav ol { columns: 1; }
+  thead th.n { white-space: normal; }
+  .scroll tbody th { min-width: 6.5rem; }
   .sign { grid-template-columns: 1fr; }
   table.bars th:nth-child(3), table.bars td:nth-child(3) { display: none; }
   table.bars th:first-child { width: 30%; }
@@ -142,7 +148,7 @@ footer { color: var(--pale); font-size: 0.875rem; border-top: 1px solid var(--li
   .short { break-inside: avoid; }
   p:has(+ pre), p:has(+ .scroll) { break-after: avoid; }
   .scroll { margin: 0.5rem 0; }
-  figure, .answer, .void { break-inside: avoid; }
+  figure, .answer, .void, .check { break-inside: avoid; }
   figure.long { break-inside: auto; }
   .key, svg, .answer, nav, pre { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
   p, ul, ol { max-width: none; }

@@ -117,3 +117,30 @@ def test_what_looks_like_an_honest_release_cannot_be_caught(seed):
     draw = np.random.default_rng(seed)
     people = {"a0": draw.integers(0, 2, 1_000).astype(np.uint8), "a1": draw.integers(0, 4, 1_000).astype(np.uint8)}
     assert broken(forged(plan, people)) == set()
+
+
+ASKED = {
+    "k": ({"k": "1000"}, {"plan"}),
+    "epsilon": ({"epsilon": "0.1"}, {"plan"}),
+    "epsilon below 0": ({"epsilon": "-1"}, {"plan"}),
+    "central epsilon": ({"central_epsilon": "0.0001"}, {"central epsilon"}),
+    "a design": ({"design": "certified by everybody"}, {"plan"}),
+    "something else": ({"standard": "fully anonymous"}, {"plan"}),
+}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_more_was_asked_for_than_the_plan_reaches(plan, people, seed, what):
+    # everything else is written as the package would write it, so only the integers can tell
+    asked, caught = ASKED[what]
+    document = plan.to_json()
+    boastful = pk.Plan.from_json(document | {"asked": document["asked"] | asked})
+    assert broken(forged(boastful, shuffled(randomised(plan, people, seed), seed))) == caught
+
+
+@pytest.mark.parametrize("hide_count", [None, "9/10"])
+def test_what_a_plan_reaches_exactly_may_be_asked_for(people, seed, hide_count):
+    once = pk.plan(schema_of(SIZES), records=COUNT, k=20, epsilon=2, hide_count=hide_count)
+    again = pk.plan(schema_of(SIZES), records=COUNT, k=once.k_for(COUNT), hide_count=hide_count)
+    for plan in (once, again):
+        assert forged(plan, randomised(plan, people, seed)).verify()["plan"].verdict == "kept"

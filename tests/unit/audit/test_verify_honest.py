@@ -4,11 +4,16 @@ import itertools
 
 import numpy as np
 import polars as pl
+import pytest
 from blocks import BLOCKS
 from plans import plan_of, schema_of
+from tampering import rehash
 
 import pkanon as pk
 from pkanon._frames import decode
+from pkanon._plan import Collection
+from pkanon._plan.collection import MODES
+from pkanon._release import collected
 from pkanon._schema import code_dtype
 
 ROWS = (2, 3, 17, 60, 400)
@@ -39,6 +44,17 @@ PASSING = pk.Schema(
         pk.Attribute("town", role="pass"),
         pk.Attribute("day", role="pass", type="date"),
         pk.Attribute("old", role="pass", type="boolean"),
+    ]
+)
+STRANGE = ["a,b", 'say "x"', "two\nlines", " leading", "#", "ünï"]
+NUMBERS = [1e-7, 1e20, 0.1, -3.0, 1e16]
+VISITS = pk.Schema(
+    [
+        pk.Attribute("patient", role="id", repeats="one at random"),
+        pk.Attribute("job", merge={"care": ["nurse", "doctor"], "other, or none": ["clerk", "none"]}, missing="value"),
+        pk.Attribute.pointed("weight", [0, 200, 800], type="number", open="high"),
+        pk.Attribute("said", STRANGE),
+        pk.Attribute("measured", NUMBERS),
     ]
 )
 SKEWED = pk.Schema([pk.Attribute.ranged("a0", 1, 12), pk.Attribute("visits", role="pass", type="integer")])
@@ -82,6 +98,22 @@ def passing_people(rows, draw):
     )
 
 
+def visits(people, draw):
+    """Of each person one to three, some of them without a job."""
+    patients = [patient for patient in range(people) for _ in range(1 + patient % 3)]
+    rows = len(patients)
+    jobs = draw.choice(["nurse", "doctor", "clerk", "none", ""], rows)
+    return pl.DataFrame(
+        {
+            "patient": [f"p{patient}" for patient in patients],
+            "job": [job or None for job in jobs.tolist()],
+            "weight": draw.gamma(4, 50, rows),
+            "said": draw.choice(STRANGE, rows),
+            "measured": draw.choice(NUMBERS, rows),
+        }
+    )
+
+
 def coded_people(schema, rows, draw, *, alike):
     """Rows of any schema of whole numbers; all of them the same, or as they come."""
     codes = {
@@ -114,6 +146,8 @@ def cases(seed):
         yield f"{name}, {rows} rows", plan, people_of_units(plan, rows, draw, alike=alike)
     for rows, design in itertools.product((17, 60), ("optimal", "equal-rho")):
         yield f"all types, {design}", pk.plan(TYPES, records=rows, k="1.3", design=design), typed_people(rows, draw)
+    for people, design in itertools.product((17, 60, 400), ("optimal", "joint")):
+        yield f"visits, {design}", pk.plan(VISITS, records=people, k="1.3", design=design), visits(people, draw)
     for rows, design in itertools.product(ROWS, ("optimal", "equal-rho", "joint")):
         plan = pk.plan(BUNDLED, records=rows, k="1.3", design=design)
         yield f"bundle, {design}, {rows} rows", plan, bundled_people(rows, draw)
@@ -145,6 +179,28 @@ def cases(seed):
             pk.plan(schema, records=rows, matrices={"a0": matrix, "a1": dependent}),
             coded_people(schema, rows, draw, alike=False),
         )
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_collected_releases_are_kept(tmp_path, seed, mode, format):
+    plan = pk.plan(schema_of((3, 2)), records=60, k=2)
+    draw = np.random.default_rng(seed)
+    codes = {name: draw.integers(0, size, 60).astype(np.uint8) for name, size in (("a0", 3), ("a1", 2))}
+    collected(plan, codes, collection=Collection(mode, batch=2)).save(tmp_path / "out", format=format)
+    found = pk.verify(tmp_path / "out")
+    assert found.ok, str(found)
+
+
+def test_a_text_file_is_compared_piece_by_piece(tmp_path, monkeypatch, seed):
+    monkeypatch.setattr("pkanon._audit.verification.rows.PIECE", 7)
+    people = visits(60, np.random.default_rng(seed))
+    pk.release(people, pk.plan(VISITS, records=60, k=2)).save(tmp_path / "out", format="csv")
+    assert pk.verify(tmp_path / "out").ok
+    lines = (tmp_path / "out" / "data.csv").read_bytes()
+    (tmp_path / "out" / "data.csv").write_bytes(lines[:-1] + b"\r\n")  # the end of the last line
+    rehash(tmp_path / "out")
+    assert pk.verify(tmp_path / "out").broken == ("values",)
 
 
 def test_honest_releases_are_kept(tmp_path, seed):

@@ -307,6 +307,49 @@ def other_certificate(folder):
     (folder / "certificate.json").write_text(json.dumps(other.to_json(), indent=1, ensure_ascii=False) + "\n")
 
 
+def in_text(old, new, count=1):
+    """Rows that read the same, written in another way: a mark on some of them."""
+
+    def tamper(folder):
+        content = (folder / "data.csv").read_bytes()
+        assert old in content
+        (folder / "data.csv").write_bytes(content.replace(old, new, count))
+
+    return tamper
+
+
+def lines_added(folder):
+    with open(folder / "data.csv", "ab") as file:
+        file.write(b"\n\n")
+
+
+def private_table_inside(folder):
+    """Under a key of its own in the metadata of the Parquet file."""
+    from pkanon._release import CERTIFICATE_KEY, PLAN_KEY
+
+    file = folder / "data.parquet"
+    metadata = pl.read_parquet_metadata(file)
+    inside = {key: metadata[key] for key in (PLAN_KEY, CERTIFICATE_KEY)} | {"notes": people().write_csv()}
+    pl.read_parquet(file).write_parquet(file, metadata=inside)
+
+
+def readme_line_ends(folder):
+    """On a terminal every line hides the one before."""
+    (folder / "README.txt").write_bytes((folder / "README.txt").read_bytes().replace(b"\n", b"\r"))
+
+
+def package_key_added(folder):
+    edit(folder, "datapackage.json", lambda package: package.update(keywords=["k = 1000"]))
+
+
+def resource_twice(folder):
+    edit(folder, "datapackage.json", lambda package: package["resources"].append(package["resources"][0]))
+
+
+def ones_at_the_end(folder):
+    rows(folder, lambda table: table.sort(pl.col("rooms").cast(pl.String) == "1", maintain_order=True))
+
+
 def covered(tamper):
     def both(folder):
         tamper(folder)
@@ -399,6 +442,16 @@ COVERED = {
     "certificate of another release": (covered(other_certificate), {"digests"}),
     "plan inside edited": (hashed(inner_plan_edited), {"copies"}),
     "text file truncated": (hashed(csv_truncated), {"copies", "rows"}),
+    "a row marked by quotes": (hashed(in_text(b"\nF,", b'\n"F",')), {"values"}),
+    "a row marked by a zero": (hashed(in_text(b",3,", b",03,")), {"values"}),
+    "a row marked by its end": (hashed(in_text(b"\n", b"\r\n")), {"values"}),
+    "a mark before the text": (hashed(in_text(b"sex,", b"\xef\xbb\xbfsex,")), {"values"}),
+    "lines added to the text": (hashed(lines_added), {"values"}),
+    "private table inside": (hashed(private_table_inside), {"copies"}),
+    "line ends of README": (hashed(readme_line_ends), {"README.txt"}),
+    "key added to the data package": (package_key_added, {"data package"}),
+    "a file listed twice": (resource_twice, {"data package"}),
+    "rows of one kind at the end": (covered(ones_at_the_end), {"digests", "order"}),
 }  # fmt: skip
 
 
@@ -420,3 +473,24 @@ def test_a_covered_up_tampering_is_caught(folder, case, keys):
     tamper, right = COVERED[case]
     tamper(folder)
     assert set(pk.verify(folder, key=keys[1]).broken) == right | {"signature"}
+
+
+@pytest.mark.parametrize("content", [b"", b"signed", b"0" * 128])
+def test_what_cannot_be_a_signature_is_not_called_one(folder, content):
+    (folder / "datapackage.json.sig").write_bytes(content)
+    found = pk.verify(folder)
+    assert found.broken == ("signature",)
+    assert "cannot be a signature" in found["signature"].sentence
+
+
+def test_line_ends_of_windows_are_no_fault(folder):
+    text = (folder / "README.txt").read_bytes()
+    (folder / "README.txt").write_bytes(text.replace(b"\n", b"\r\n"))
+    rehash(folder)
+    assert pk.verify(folder).ok
+
+
+def test_a_parquet_file_alone_carries_nothing_else(folder):
+    assert pk.verify(folder / "data.parquet").ok
+    private_table_inside(folder)
+    assert pk.verify(folder / "data.parquet").broken == ("copies",)

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import pkanon as pk
-from pkanon._report.claims import factor_text
+from pkanon._report.claims import _chances, factor_text
 from pkanon._report.drawing import share_mark, share_scale
 from pkanon._report.page import INTERNAL
 from pkanon._report.subject import number, percent
@@ -171,6 +171,27 @@ def test_four_questions_come_first(release):
     assert places[-1] < text.index('id="section-1"')
 
 
+def in_a_line(release):
+    """The four answers as a phone shows them first."""
+    return Page(
+        pk.report(release).html.partition('<ul class="brief" aria-hidden="true">')[2].partition("</ul>")[0]
+    ).text
+
+
+def test_a_phone_shows_four_answers_in_a_line_each(release):
+    text = in_a_line(release)
+    assert f"which row is whose, up to {100 / release.certificate.k:.3g}% confidence." in text
+    assert "Publish: only if all 5 conditions below are true." in text
+    assert "small tables read well or fairly well." in text
+
+
+def test_a_void_release_is_not_made_better_in_a_line(people):
+    text = in_a_line(pk.release(people, pk.plan(SCHEMA, records=ROWS, k=20), randomness=pk.Seeded(1)))
+    assert "Protected: nothing." in text
+    assert "Publish: not as anonymous." in text
+    assert "confidence" not in text
+
+
 def answer_to(release, question, **more):
     """The text of one answer on the first screen."""
     return Page(
@@ -184,7 +205,8 @@ def test_what_is_protected_is_said_without_symbols(release):
     assert f"with more than {100 / certificate.k:.3g}% confidence which row is whose" in text
     whole = float(re.search(r"is at most ([0-9.]+) times as likely with a person's answers", text)[1])
     assert math.exp(certificate.central.epsilon) <= whole < math.exp(certificate.central.epsilon) + 0.0101
-    assert "give or take 1 chance in " in text
+    chances = int(re.search(r"give or take 1 chance in ([0-9,]+)\.", text)[1].replace(",", ""))
+    assert 0.99 / certificate.central.delta < chances <= 1 / certificate.central.delta
     row = float(re.search(r"which row is hers: at most ([0-9.]+) times", text)[1])
     assert plan.epsilon_ratio <= row < float(plan.epsilon_ratio) + 0.101
     assert f"About {round(ROWS * plan.unchanged[0]):,} of 2,000 rows have every answer as given." in text
@@ -363,6 +385,27 @@ def test_bundles_and_forbidden_combinations(design):
     page = Page(report.html)
     assert "age = young with school = degree" in page.text
     assert "not possible" not in page.text.rpartition("Internal: other designs")[2]
+
+
+@pytest.mark.parametrize(
+    ("delta", "text"),
+    [(1 / 24_582_850, "24,500,000"), (1e-6, "1,000,000"), (1 / 20_010, "20,000"), (0.013, "76"), (0.3, "3")],
+)
+def test_chances_are_rounded_down(delta, text):
+    assert _chances(delta) == text
+
+
+def test_numbers_at_points_and_of_drawn_rows_are_called_so():
+    schema = pk.Schema(
+        [
+            pk.Attribute("id", role="id", repeats="one at random"),
+            pk.Attribute.pointed("cost", [0, 10, 50], type="number"),
+        ]
+    )
+    visits = pl.DataFrame({"id": [str(i % 300) for i in range(500)], "cost": [float(i % 50) for i in range(500)]})
+    text = page_of(pk.release(visits, pk.plan(schema, records=300, k=5))).text
+    assert "they estimate how many of the rows drawn, one of each person, have each value" in text
+    assert "so these are not counts of equal numbers" in text
 
 
 def test_a_hidden_count_is_explained(people):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from ..._estimate import Channel, nearest
+from ..._estimate import Channel, Fitted, fit_model, nearest
 from ..._plan import Plan
 from ..._sample import Keystream, Randomness, randomise
 from ..._schema import Codes
@@ -43,6 +44,11 @@ class Rows:
             self._inverses[places] = channel.inverse(self.counted.table(places))
         return self._inverses[places]
 
+    @cached_property
+    def model(self) -> Fitted:
+        """The model of all rows; refused where there are too few rows or attributes."""
+        return fit_model(self.plan.blocks, {a.name: c for a, c in zip(self.plan.schema.randomised, self.columns)})
+
     def by(self, method: str) -> Reconstructed:
         """Tables by one method."""
         return Reconstructed(self, method)
@@ -50,13 +56,17 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Reconstructed:
-    """Tables reconstructed from randomised rows, by ``inverse`` or ``simplex``."""
+    """Tables reconstructed from randomised rows, by ``inverse``, ``simplex`` or ``model``."""
 
     rows: Rows
     method: str
 
     def table(self, places: Places) -> Counts:
         """The reconstructed cross-tabulation of some attributes."""
+        if self.method == "model":
+            names = [self.rows.plan.schema.randomised[place].name for place in places]
+            with np.errstate(under="ignore", over="ignore", invalid="ignore"):  # cells of next to nobody, raked
+                return len(self.rows.columns[0]) * self.rows.model.table(names)
         counts = self.rows.inverse(places)
         if self.method == "inverse":
             return counts

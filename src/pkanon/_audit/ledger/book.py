@@ -291,7 +291,7 @@ class Reservation:
 
     def release(self, table: object, **options: Any) -> Release:
         """Release ``table`` with the reserved plan, once, whatever comes of it; ``options`` as in :func:`pk.release`."""
-        from ..._release import release
+        from ..._engines import release
 
         if fixed := {"plan", "randomness"} & options.keys():
             raise InputError(f"The reservation fixes the {sorted(fixed)[0]}; say it when you reserve.")

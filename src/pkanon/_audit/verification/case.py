@@ -24,6 +24,8 @@ from ..._release import CERTIFICATE, CERTIFICATE_KEY, FORMATS, PACKAGE, PLAN, PL
 
 JSON_FILES = (PACKAGE, PLAN, CERTIFICATE)
 DATA_FILES = FORMATS["both"]
+TYPES_KEY = "ARROW:schema"
+"""What every Parquet file of Arrow's makers carries: the types of its columns."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +94,14 @@ class Case:
     @staticmethod
     def inside(file: Path) -> dict[str, str]:
         """What a Parquet file carries of a release; empty if nothing, or if it cannot be read."""
-        metadata: dict[str, str] = {}
-        with suppress(pl.exceptions.PolarsError, OSError):
-            metadata = pl.read_parquet_metadata(file)
+        metadata = _metadata(file)
         return {key: metadata[key] for key in (PLAN_KEY, CERTIFICATE_KEY) if key in metadata}
+
+    @staticmethod
+    def strange_keys(file: Path) -> list[str]:
+        """What a Parquet file carries that is not of a release, by name."""
+        known = (PLAN_KEY, CERTIFICATE_KEY, TYPES_KEY)
+        return sorted(key for key in _metadata(file) if key not in known)
 
     @cached_property
     def documents(self) -> dict[str, Document]:
@@ -195,6 +201,14 @@ def stated(data: Mapping[str, Any], key: str) -> list[Any]:
     """The sentences in a certificate under ``key``; none where there is no list of them."""
     value = data.get(key)
     return value if isinstance(value, list) else []
+
+
+def _metadata(file: Path) -> dict[str, str]:
+    """What a Parquet file carries beside its rows; nothing of any other file."""
+    if file.suffix == ".parquet":
+        with suppress(pl.exceptions.PolarsError, OSError):
+            return pl.read_parquet_metadata(file)
+    return {}
 
 
 def _content(path: Path) -> bytes | None:

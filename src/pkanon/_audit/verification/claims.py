@@ -1,22 +1,31 @@
 """The plan and the certificate: every number computed anew from the integers, every sentence written anew.
 
-Only one thing cannot be seen in the files: whether the rows were drawn with a private key or from a seed. A release
-that claims nothing although its plan could is taken to be seeded, as it says.
+Two things cannot be seen in the files: whether the rows were drawn with a private key or from a seed, and whether a custodian
+or the people's own devices have randomised them. A release that claims nothing although its plan could is taken to be seeded,
+and one that names a way of collection is taken to be collected, as they say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import date
+from fractions import Fraction
 from typing import Any
 
-from ..._plan import Central, Collection
+from ..._design import DESIGNS
+from ..._plan import Asked, Central, Collection, Plan, exact, exp_below, hidden_count_ratio
 from ..._progress import Progress
 from ..._release import CERTIFICATE, PLAN, SENTENCES, Certificate, central_of, data_digest
 from .case import Case, stated
 from .files import differences
 from .verdicts import Check, broken, judged, unchecked
 from .versions import explained, is_version
+
+LAST_DIGIT = Fraction(1, 10**20)
+"""A plan keeps what was asked in 30 digits."""
+SIXTH_DIGIT = Fraction(1, 10**6)
+"""A certificate states a central epsilon in six, rounded up."""
 
 
 def plan(case: Case) -> Check:
@@ -29,7 +38,25 @@ def plan(case: Case) -> Check:
         for number, (ours, theirs) in enumerate(zip(right, found), start=1)
         if ours.get("approx") != theirs.get("approx")
     ]
+    faults += _asked(case.plan)
     return judged("plan", faults, f"The plan says exactly what is done to {len(case.plan.schema.randomised)} columns.")
+
+
+def _asked(plan: Plan) -> list[str]:
+    """What the plan says was asked for and no planner can have been asked, or has not reached."""
+    asked, missed = plan.asked, []
+    known = {item.name for item in fields(Asked)}
+    if any(key not in known for key in asked.unread) or asked.design not in (None, *DESIGNS):
+        missed.append("The plan says that something was asked for that nobody can ask for.")
+    if asked.k is not None and plan.k_for(plan.records) < exact(asked.k, "k", up=True) * (1 - LAST_DIGIT):
+        missed.append("The plan does not reach the k that it says was asked for.")
+    if asked.epsilon is not None:
+        ratio, epsilon = plan.epsilon_ratio, exact(asked.epsilon, "epsilon", up=False)
+        if ratio is not None and plan.count_noise is not None:
+            ratio *= hidden_count_ratio(plan.count_noise.p, plan.records)
+        if ratio is None or epsilon <= 0 or ratio > exp_below(epsilon * (1 + LAST_DIGIT)):
+            missed.append("The plan does not reach the epsilon that it says was asked for.")
+    return missed
 
 
 def expected(case: Case, progress: Progress) -> Certificate | None:
@@ -110,7 +137,11 @@ def central(case: Case, right: Certificate | None) -> Check:
         faults.append(
             "The certificate says why it states no central epsilon where it states one, or the other way round."
         )
-    one = right.central
+    one, asked = right.central, right.asked.central_epsilon
+    if asked is not None and right.rows == right.planned:
+        least = exact(asked, "central epsilon", up=False) + SIXTH_DIGIT
+        if one is None or exact(one.epsilon, "central epsilon", up=False) > least:
+            faults.append("The central epsilon that the plan says was asked for is not reached.")
     fine = f"epsilon = {one.epsilon} at delta = {one.delta}: computed anew." if one else "None is stated, rightly."
     return judged(name, faults, fine)
 

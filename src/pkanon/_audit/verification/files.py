@@ -162,11 +162,12 @@ def read_me(case: Case, certificate: Certificate | None) -> Check:
         return unchecked(README, "Plan or certificate cannot be read.")
     text = None
     with suppress(OSError, UnicodeDecodeError):
-        text = (case.folder / README).read_text(encoding="utf-8") if (case.folder / README).is_file() else None
+        text = (case.folder / README).read_bytes().decode("utf-8") if (case.folder / README).is_file() else None
     if text is None:
         return judged(README, ["It is missing, or not UTF-8 text."], "")
     right = replace(certificate, date=str(data.get("date")), software=str(data.get("software")))
-    same = text == readme(case.plan, right, case.data_names, with_errors=PREDICTED in case.text_names)
+    words = readme(case.plan, right, case.data_names, with_errors=PREDICTED in case.text_names)
+    same = text in (words, words.replace("\n", "\r\n"))  # as Windows writes it
     faults = [] if same else ["It is not the text that plan and certificate give."]
     return judged(README, explained(faults, case, certificate.software), "It says what plan and certificate give.")
 
@@ -213,7 +214,10 @@ def differences(right: Any, found: Any, ignored: Collection[str] = (), place: st
 
 
 def copies(case: Case) -> Check:
-    """What is held twice is the same: plan and certificate inside Parquet, and the rows in both files."""
+    """What is held twice is the same: plan and certificate inside Parquet, and the rows in both files.
+
+    A Parquet file carries nothing else: it could be anything, up to the private table.
+    """
     if case.release is not None or (case.folder is not None and not case.data_files):
         return unchecked("copies", "There is one copy of everything." if case.release else "No file holds the rows.")
     faults: list[str] = []
@@ -226,6 +230,10 @@ def copies(case: Case) -> Check:
             if inside.get(key) != case.documents[name].text:
                 faults.append(f"{file.name} carries another {name.partition('.')[0]} than {name}.")
         checked.append(f"{file.name} carries the same plan and certificate")
+    for file in case.data_files:
+        if more := case.strange_keys(file):
+            names = ", ".join(repr(key[:40]) for key in more[:3])
+            faults.append(f"{file.name} carries more than plan and certificate: {names}.")
     read = {name: table for name, table in case.tables.items() if isinstance(table, Encoded)}
     if len(read) == 2:
         first, second = read.values()

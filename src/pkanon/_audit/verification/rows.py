@@ -21,6 +21,8 @@ from .possible import table_evidence
 from .verdicts import Check, judged, unchecked, weighed
 
 UNREADABLE = "The rows cannot be read as rows of this plan."
+PIECE = 100_000
+"""Rows of a text file that are written anew at a time."""
 
 
 def values(case: Case) -> Check:
@@ -48,9 +50,30 @@ def _form(file: Path, plan: Plan, table: Encoded) -> list[str]:
     types = pl.read_parquet_schema(file) if parquet else {}
     if (list(types) if parquet else _header(file)) != list(right):
         return [f"{file.name}: the columns are not in the order of the plan."]
+    if not parquet:
+        return _spelling(file, plan, table)
     randomised = {attribute.name for attribute in plan.schema.randomised}
-    wrong = [name for name in right if parquet and name in randomised and types[name] != right[name]]
+    wrong = [name for name in right if name in randomised and types[name] != right[name]]
     return [f"{file.name}: column '{name}' is not of the type that is released." for name in wrong]
+
+
+def _spelling(file: Path, plan: Plan, table: Encoded) -> list[str]:
+    """A text file must be what its rows give, byte for byte: a quote or a zero that is not needed could mark a row.
+
+    Not where columns are passed: their spelling is whoever wrote them's, and such a release claims nothing.
+    """
+    if plan.schema.passed:
+        return []
+    with open(file, "rb") as found:
+        for start in range(0, max(table.rows, 1), PIECE):
+            codes = {name: column[start : start + PIECE] for name, column in table.codes.items()}
+            right = decode(plan.schema, codes, None).write_csv(include_header=start == 0).encode()
+            if found.read(len(right)) != right:
+                break
+        else:
+            if not found.read(1):
+                return []
+    return [f"{file.name}: values are spelled or quoted otherwise than pkanon writes them, which could mark rows."]
 
 
 def _header(file: Path) -> list[str]:
