@@ -41,6 +41,9 @@ role = "undecided"
 role = "drop"
 """
 FLAGS = ["--yes", "--by", "J. Doe", "--rows-are", "visits"]
+NO_ID = (
+    "note: no column identifies persons, so nothing checks that nobody has several rows; the certificate will say so.\n"
+)
 ROLES = ["--role", "remark=drop", "--role", "age=randomise", "--one-at-random", "patient"]
 
 
@@ -303,7 +306,7 @@ def test_tables_inside_tables_are_followed(place):
     for roles, kept in (((), ["age", "sex", "zip"]), (("--role", "age=drop"), ["sex", "zip"])):
         place.write("visits.toml", written)
         code, _, err = place.run("confirm", "visits.toml", *FLAGS, *roles)
-        assert (code, err) == (0, "")
+        assert (code, err) == (0, NO_ID)
         assert "# as on the form" in text(place)
         found = pk.read_schema("visits.toml")
         assert [attribute.name for attribute in found.randomised] == kept
@@ -336,6 +339,54 @@ def test_a_file_that_changed_during_the_questions_is_left_alone(place, asked, mo
     assert (code, text(place)) == (2, changed)
     assert "has changed meanwhile" in err
     assert place.names() == ["people.csv", "people.toml", "plan.json", "visits.toml"]
+
+
+@pytest.fixture
+def drafted(place):
+    """visits.toml as a draft of visits in which patients come twice, and forms once."""
+    rows = [f"P{i % 150:05},{'FM'[i % 2]},F{i:06}" for i in range(300)]
+    place.write("visits.csv", "\n".join(["patient,sex,form", *rows]) + "\n")
+    assert place.run("schema", "visits.csv", "-o", "visits.toml")[0] == 0
+
+
+def test_what_the_draft_found_is_shown_where_it_is_decided(place, drafted, monkeypatch):
+    monkeypatch.setattr("sys.stdin", Terminal("id\ny\ny\ny\ny\ndrop\nvisits\nJ. Doe\ny\n"))
+    code, _, err = place.run("confirm", "visits.toml")
+    assert code == 0, err
+    column = err[err.index("1 of 3: patient") : err.index("2 of 3: sex")]
+    assert (
+        "  The draft says: Column 'patient' repeats and looks like the number or name of a person: rows may" in column
+    )
+    assert "keep one row per person.\n" in column  # the whole comment, which has several lines
+    assert err.startswith("The draft says: Every column holds texts")  # about the whole file
+    assert err.count("The draft says") == 3  # and the form
+
+
+@pytest.mark.parametrize("form", ["drop", "id"])  # a form is unique, and is no person
+def test_patients_with_several_rows_are_not_dropped_without_a_word(place, drafted, monkeypatch, form):
+    before = text(place)
+    roles = ["--role", "patient=drop", "--role", f"form={form}"]
+    code, _, err = place.run("confirm", "visits.toml", *FLAGS, *roles)
+    assert code == 2
+    assert "Say --one-at-random NAME for it, or --one-row-each if nobody has several rows" in err
+    monkeypatch.setattr(
+        "sys.stdin", Terminal(("drop\ny\ny\nid\ny\nn\n" if form == "id" else "drop\ny\ny\ndrop\n") + "persons\nn\n")
+    )
+    code, _, err = place.run("confirm", "visits.toml")
+    assert code == 2
+    assert "Persons may have several rows" in err
+    assert text(place) == before
+    assert place.run("confirm", "visits.toml", *FLAGS, *roles, "--one-row-each")[0] == 0
+
+
+def test_a_draft_of_some_columns_remembers_numbers_that_repeat(place):
+    rows = [f"{10_000 + i % 150},{'FM'[i % 2]}" for i in range(300)]  # by their form only, so they are not in the file
+    place.write("visits.csv", "\n".join(["vnr,sex", *rows]) + "\n")
+    assert place.run("schema", "visits.csv", "--columns", "sex", "-o", "visits.toml")[0] == 0
+    assert "[attributes.vnr]" not in text(place)
+    code, _, err = place.run("confirm", "visits.toml", *FLAGS)
+    assert code == 2
+    assert "Column 'vnr' repeats" in err
 
 
 OWN_TERMINAL = """
@@ -389,6 +440,7 @@ def test_from_file_to_an_honest_release(place):
     code, out, err = place.run(*release)
     assert code == 0, err
     assert out.startswith("Released 150 rows to out.")
+    assert "note: these are persons: one row of each value of 'patient' was drawn at random.\n" in err
     assert place.run("verify", "out")[0] == 0
     for file in (place.folder / "out").iterdir():
         assert b"Smith" not in file.read_bytes()

@@ -137,14 +137,27 @@ def test_shortcuts_are_refused(desk):
     for name in ('"stay no"', "patient", "remark"):
         desk.edit(f'[attributes.{name}]\ntype = "text"\nrole = "undecided"\n', "")
     desk.refused("release", *release[1:], "--drafted-not-protected", why="is not in the schema")
-    desk.run("confirm", "hospital.toml", *BY)
+    desk.refused("confirm", "hospital.toml", *BY, why="--one-row-each")
+    desk.run("confirm", "hospital.toml", "--one-row-each", *BY)
     desk.refused(*release, why="is not in the schema")
 
     # the remarks randomised or passed, the patient as an id of rows
     (desk.folder / "hospital.toml").write_text(draft, encoding="utf-8")
     others = ("--role", "stay no=drop", "--role", "patient=drop")
-    desk.refused("confirm", "hospital.toml", *others, "--role", "remark=randomise", *BY, why="remark")
-    desk.run("confirm", "hospital.toml", *others, "--role", "remark=pass", *BY)
+    desk.refused("confirm", "hospital.toml", *others, "--role", "remark=randomise", "--one-row-each", *BY, why="remark")
+    desk.refused("confirm", "hospital.toml", *others, "--role", "remark=drop", *BY, why="--one-row-each")
+    desk.refused(
+        "confirm",
+        "hospital.toml",
+        "--role",
+        "stay no=id",
+        *others[2:],
+        "--role",
+        "remark=drop",
+        *BY,
+        why="--one-row-each",
+    )
+    desk.run("confirm", "hospital.toml", *others, "--role", "remark=pass", "--one-row-each", *BY)
     desk.refused(*release, why="remark")
     (desk.folder / "hospital.toml").write_text(draft, encoding="utf-8")
     desk.run("confirm", "hospital.toml", *ROLES[:4], "--role", "patient=id", *BY)

@@ -55,6 +55,7 @@ class Answers:
     help="Give a column another role: drop, id, pass or randomise; repeatable.",
 )
 @click.option("--one-at-random", "drawn", metavar="NAME", help="An id that repeats: draw one row of each person.")
+@click.option("--one-row-each", is_flag=True, help="Nobody has several rows, although a draft found signs of it.")
 @click.option("--yes", is_flag=True, help="Ask nothing: everything in the file is public, complete and meant.")
 @json_option
 def command(
@@ -64,6 +65,7 @@ def command(
     rows_are: str | None,
     roles: tuple[str, ...],
     drawn: str | None,
+    one_row_each: bool,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -89,11 +91,13 @@ def command(
                 f"Nobody has given a role to {', '.join(open_columns)}; say --role NAME=drop (or id, pass, randomise) for each, or "
                 "--one-at-random NAME for an id that repeats."
             )
+        if not one_row_each:
+            _refuse_forgotten_persons(file, answers)
     elif sys.stdin is None or not sys.stdin.isatty():
         raise pk.InputError(NO_TERMINAL)
     try:
         if not yes:
-            _ask_columns(file.schema, answers)
+            _ask_columns(file, answers)
             rows_are = rows_are or _ask_rows(file, answers)
             by = by or _ask("Who confirms this (a name, an office)")
         assert by is not None  # else it was asked for
@@ -132,14 +136,35 @@ def _typed(file: SchemaFile, roles: tuple[str, ...], drawn: str | None) -> Answe
     return answers
 
 
-def _ask_columns(schema: pk.Schema, answers: Answers) -> None:
-    """Every column, in order; what is dropped already is only told."""
+def _refuse_forgotten_persons(file: SchemaFile, answers: Answers) -> None:
+    """Where a draft found persons with several rows, a script must say what became of them."""
+    for sentence in file.forgotten(_ids(file, answers)):
+        raise pk.SchemaError(
+            f"The draft says: {sentence} It is no id now. Say --one-at-random NAME for it, or --one-row-each if nobody has several "
+            "rows, or answer the questions without --yes."
+        )
+
+
+def _ids(file: SchemaFile, answers: Answers) -> list[str]:
+    """The columns that identify persons."""
+    return [a.name for a in file.schema.attributes if answers.roles.get(a.name, a.role) == "id"]
+
+
+def _ask_columns(file: SchemaFile, answers: Answers) -> None:
+    """Every column, in order, with what a draft found; what is dropped already is only told."""
+    schema = file.schema
+    for of, sentence in file.findings:
+        if of is None:
+            _tell(f"The draft says: {sentence}")
     asked = [attribute for attribute in schema.attributes if attribute.role != "drop"]
     for number, attribute in enumerate(asked, 1):
         if attribute.name in answers.roles:
             continue
         _tell("")
         _tell(f"{number} of {len(asked)}: {attribute.name}")
+        for of, sentence in file.findings:
+            if of == attribute.name:
+                _tell(f"  The draft says: {sentence}")
         if attribute.role == "undecided":
             _ask_role(attribute, answers)
         role = answers.roles.get(attribute.name, attribute.role)
@@ -213,9 +238,13 @@ def _ask_passed(attribute: pk.Attribute, answers: Answers) -> None:
 def _ask_rows(file: SchemaFile, answers: Answers) -> str:
     _tell("")
     rows_are = _ask("What is one row of the table? Rows are (persons, visits, households ...)", file.rows_are)
-    ids = [a for a in file.schema.attributes if answers.roles.get(a.name, a.role) == "id"]
+    ids = _ids(file, answers)
+    forgotten = file.forgotten(ids)
     if not ids:
         _tell("  No column identifies persons, so nothing can check that a person has one row only.")
+    for sentence in forgotten:
+        _tell(f"  The draft says: {sentence}")
+    if forgotten or not ids:
         _tell("  To somebody with g rows, epsilon is g times as large, and k promises nothing.")
         if not _agreed("  Are you sure that nobody has more than one row?"):
             raise _Unchanged(
@@ -286,6 +315,10 @@ def _report(confirmed: Confirmed, path: str, as_json: bool) -> None:
     else:
         columns = len(schema.randomised)
         say(f"Confirmed {path}: {columns} column{'s' * (columns != 1)} to randomise, by {schema.confirmed_by}.")
+    if not any(attribute.role == "id" for attribute in schema.attributes):
+        note(
+            "no column identifies persons, so nothing checks that nobody has several rows; the certificate will say so."
+        )
     if not confirmed.kept:
         note(f"{path} was written anew: its comments are gone.")
 

@@ -15,9 +15,9 @@ confirming.py a confirmation written into a schema.toml
 
 from .attribute import MISSING_LABEL, Attribute
 from .codes import code_list, code_lists
-from .confirming import Confirmed, SchemaFile
+from .confirming import SEVERAL_ROWS, Confirmed, SchemaFile
 from .declaring import Domain
-from .domain import INT64, Bins, Edge, Listed, Points, Range, Value, value_to_text
+from .domain import INT64, Bins, Edge, Listed, Points, Range, Value, texts_of, value_to_text
 from .groups import Groups, Merge, MissingAnswers, check_merge, check_missing, groups_of
 from .hierarchy import Hierarchy, read_hierarchy
 from .mergefile import read_merge
@@ -30,6 +30,7 @@ __all__ = [
     "INT64",
     "MISSING_LABEL",
     "PLAIN_NOTATION",
+    "SEVERAL_ROWS",
     "Attribute",
     "Bins",
     "Bundle",
@@ -60,5 +61,6 @@ __all__ = [
     "read_merge",
     "read_schema",
     "schema_of",
+    "texts_of",
     "value_to_text",
 ]

@@ -46,6 +46,7 @@ from .domain import (
     TypeName,
     Value,
     check_value,
+    texts_of,
     value_from_text,
     value_to_text,
 )
@@ -444,7 +445,7 @@ class Attribute:
                 data["points"] = [value_to_text(point) for point in points]
                 data["open"] = open
             case Listed(values):
-                data["values"] = [value_to_text(value) for value in values]
+                data["values"] = texts_of(values)
             case Range(low, high):
                 data["range"] = [str(low), str(high)]
             case Bins() as bins:
@@ -505,7 +506,8 @@ class Attribute:
             return cls.ranged(name, low, high, **common)
         values = None
         if "values" in data:
-            values = [value_from_text(text, kind, where) for text in data["values"]]
+            given = data["values"]
+            values = list(given) if kind == "text" else [value_from_text(text, kind, where) for text in given]
         if "merge" in data:
             common["merge"] = {
                 label: [value_from_text(text, kind, where) for text in texts] for label, texts in data["merge"].items()

@@ -25,6 +25,10 @@ from .toml import as_date, schema_of
 
 DRAFT_COMMENT = "# DRAFT"
 """How the comment at the top of a draft begins."""
+_FINDING = "# ! "
+"""How a comment begins by which a draft says what to look into."""
+SEVERAL_ROWS = "rows may not be persons"
+"""Words of such a comment on a column that shows persons with several rows, as far as a draft can tell."""
 _OLD = ("domains", "confirmed_by", "row_is")
 """What older files have at their top."""
 _HEADER = re.compile(r"\s*\[{1,2}[^\[\]]+\]{1,2}\s*(#.*)?")
@@ -83,6 +87,31 @@ class SchemaFile:
 
             text = tomli_w.dumps(data)
         return Confirmed(self, schema, text, kept)
+
+    @property
+    def findings(self) -> list[tuple[str | None, str]]:
+        """What a draft says in comments: the column that a comment stands above, None for the whole file, and its sentences."""
+        found: list[tuple[str | None, str]] = []
+        above: list[str] = []
+        for line in [*self._lines(), ""]:
+            if line.startswith(_FINDING):
+                above.append(line.removeprefix(_FINDING))
+            elif above and line.startswith("#   "):
+                above[-1] += line.removeprefix("#  ")
+            elif not line.startswith("#"):
+                header = _header(line)
+                of = header[1] if header is not None and len(header) == 2 and header[0] == "attributes" else None
+                found += [(of, sentence) for sentence in above]
+                above = []
+        return found
+
+    def forgotten(self, ids: Collection[str]) -> list[str]:
+        """What a draft says about persons with several rows, as far as ``ids``, the columns that identify persons, leave it open."""
+        return [
+            sentence
+            for of, sentence in self.findings
+            if SEVERAL_ROWS in sentence and (not ids if of is None else of not in ids)
+        ]
 
     def _lines(self) -> list[str]:
         return self.content.decode("utf-8-sig").replace("\r\n", "\n").rstrip("\n").split("\n")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
@@ -24,6 +25,7 @@ from .domain import (
     TypeName,
     Value,
     check_value,
+    check_values,
     equal_edges,
     value_from_text,
 )
@@ -120,9 +122,9 @@ def declared(
 
     if listed is not None:
         kind = type or _type_of(listed, where)
-        listed = tuple(check_value(value, kind, where) for value in listed)
+        listed = check_values(listed, kind, where)
         if len(set(listed)) != len(listed):
-            twice = next(value for i, value in enumerate(listed) if value in listed[:i])
+            twice = next(value for value, count in Counter(listed).items() if count > 1)
             raise SchemaError(f"{where}: the value {twice!r} is listed twice.")
         chosen: Domain | None = Listed(listed)
     else:
@@ -275,7 +277,8 @@ def one_of(value: object, allowed: Sequence[str], key: str, where: str) -> None:
 
 
 def _type_of(values: Sequence[Any], where: str) -> TypeName:
-    found = {next((name for kind, name in _PYTHON_TYPES if isinstance(value, kind)), None) for value in values}
+    kinds = set(map(type, values))
+    found = {next((name for known, name in _PYTHON_TYPES if issubclass(kind, known)), None) for kind in kinds}
     if found == {"integer", "number"}:
         return "number"
     if len(found) != 1 or None in found:

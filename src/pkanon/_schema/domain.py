@@ -62,6 +62,13 @@ def check_value(value: Any, type_name: str, where: str) -> Value:
     raise SchemaError(f"{where}: {value!r} is not of type {type_name}.")
 
 
+def check_values(values: Sequence[Any], type_name: str, where: str) -> tuple[Value, ...]:
+    """:func:`check_value` of each."""
+    if type_name == "text" and set(map(type, values)) <= {str} and all(values) and "\0" not in "".join(values):
+        return tuple(values)
+    return tuple(check_value(value, type_name, where) for value in values)
+
+
 def value_to_text(value: Value) -> str:
     """The text that plan files hold: exact, and the same in every language."""
     if isinstance(value, bool):
@@ -69,6 +76,13 @@ def value_to_text(value: Value) -> str:
     if isinstance(value, dt.date):
         return value.isoformat()
     return repr(value) if isinstance(value, float) else str(value)
+
+
+def texts_of(values: Sequence[Value]) -> list[str]:
+    """:func:`value_to_text` of each."""
+    if set(map(type, values)) <= {str}:
+        return list(values)  # type: ignore[arg-type]  # they are texts
+    return [value_to_text(value) for value in values]
 
 
 def value_from_text(text: str, type_name: str, where: str) -> Value:

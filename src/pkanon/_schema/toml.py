@@ -146,7 +146,7 @@ def _statements(data: Mapping[str, Any], source: str) -> dict[str, Any]:
     if any(text is not None for text in old.values()):
         raise SchemaError(f"{source}: [confirmed] replaces confirmed_by and row_is; remove those two.")
     table = data["confirmed"]
-    _known(table, _CONFIRMED, "[confirmed]")
+    _known(table, _CONFIRMED, f"{source}: [confirmed]")
     return {"confirmed_by": table.get("by"), "confirmed_on": table.get("on"), "rows_are": table.get("rows_are")}
 
 

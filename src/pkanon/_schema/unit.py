@@ -111,22 +111,34 @@ class Unit:
         """
         if len(columns) == 1 and not self.forbid:
             return columns[0].astype(code_dtype(self.size), copy=False)
+        cells = self._cells(columns)
+        if not self.forbid:
+            return cells
+        codes = self._codes_of_cells[cells]
+        if bad := int(np.count_nonzero(codes < 0)):
+            raise DataError(self.complaint(bad, exact_counts=exact_counts))
+        return codes.astype(code_dtype(self.size))
+
+    def count_forbidden(self, columns: Sequence[Codes]) -> int:
+        """How many rows of ``columns`` hold a forbidden combination."""
+        return int(np.count_nonzero(self._codes_of_cells[self._cells(columns)] < 0)) if self.forbid else 0
+
+    def complaint(self, rows: int, *, exact_counts: bool) -> str:
+        """That ``rows`` rows hold a forbidden combination; the number is told with ``exact_counts`` only."""
+        which = "Some rows hold" if not exact_counts else "1 row holds" if rows == 1 else f"{rows:,} rows hold"
+        return (
+            f"{which} a combination of "
+            f"{', '.join(self.attributes)} that the schema forbids; correct them or change 'forbid'."
+        )
+
+    def _cells(self, columns: Sequence[Codes]) -> Codes:
+        """The number of each row's combination, forbidden ones counted too."""
         wide = code_dtype(math.prod(self.sizes))
         cells = columns[0].astype(wide)
         for column, size in zip(columns[1:], self.sizes[1:]):
             cells *= wide(size)
             cells += column.astype(wide, copy=False)
-        if not self.forbid:
-            return cells
-        codes = self._codes_of_cells[cells]
-        bad = int(np.count_nonzero(codes < 0))
-        if bad:
-            which = "Some rows hold" if not exact_counts else "1 row holds" if bad == 1 else f"{bad:,} rows hold"
-            raise DataError(
-                f"{which} a combination of "
-                f"{', '.join(self.attributes)} that the schema forbids; correct them or change 'forbid'."
-            )
-        return codes.astype(code_dtype(self.size))
+        return cells
 
     def split(self, codes: Codes) -> list[Codes]:
         """One column of codes per attribute, from the unit's ``codes``."""

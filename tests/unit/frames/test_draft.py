@@ -54,6 +54,25 @@ def test_texts():
     assert drafted(["", "a", "b"] * 200)[0] == Attribute("c", ["a", "b"], missing="value", missing_values=[""])
 
 
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("PWGTP", True),
+        ("fnlwgt", True),
+        ("survey weight", True),
+        ("finalWt", True),
+        ("weight", False),
+        ("Gewicht_kg", False),
+    ],
+)
+def test_survey_weights_are_recognised_by_their_names(name, found):
+    frame = pl.DataFrame({name: [i % 300 for i in range(N)], "z": ["p", "q"] * (N // 2)})
+    made = draft_schema(frame)
+    assert made.columns[0].warning == ("looks like a survey weight" if found else "")
+    assert ("points = [0, 200, 800]" in made.to_toml().replace("\n#  ", "")) == found
+    assert not draft_schema(frame.with_columns(pl.col(name) % 3)).columns[0].warning  # a list of few values
+
+
 def test_integers():
     assert drafted([1, 2, 3] * 200)[0] == Attribute.ranged("c", 1, 3)
     assert drafted([1, 2, 4] * 200)[0] == Attribute("c", [1, 2, 4])

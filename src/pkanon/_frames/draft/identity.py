@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from ..._schema import SEVERAL_ROWS
 from .finding import Finding
 from .infer import Column
 from .words import CASES, IDS, NUMBERS, PERSONS, PLACES, words_in
@@ -23,7 +24,7 @@ _DIGITS = 5
 _NEARLY_ALL = 0.98
 """A column with this share of different values looks like an id with a few repetitions."""
 
-REPEATS = "repeats: rows may not be persons"
+REPEATS = f"repeats: {SEVERAL_ROWS}"
 MAY_REPEAT = "repeats: persons, or a code?"
 
 
@@ -47,7 +48,7 @@ def identity(column: Column) -> Finding | None:
     if not words & PLACES and _written_as_numbers(column):
         return Finding(
             MAY_REPEAT,
-            "repeats, and its values are written alike, as numbers of persons are: rows may not be persons. If it identifies "
+            f"repeats, and its values are written alike, as numbers of persons are: {SEVERAL_ROWS}. If it identifies "
             'them, make it role = "id" with repeats = "one at random"; if it is a code or a measure, declare its values or bins.',
             _to_plan_for(column),
         )
@@ -67,7 +68,7 @@ def numbered_persons(column: Column) -> Finding | None:
         return None
     return Finding(
         REPEATS,
-        "repeats and looks like the number or name of a person: rows may not be persons. A person with g rows has g "
+        f"repeats and looks like the number or name of a person: {SEVERAL_ROWS}. A person with g rows has g "
         'times epsilon, and no k. Make it role = "id" with repeats = "one at random" to keep one row per person.',
         _to_plan_for(column),
     )

@@ -34,8 +34,9 @@ _WORD = r"\p{L}{2}"
 _YEAR = r"\b(?:19|20)[0-9]{2}\b"
 _STREET = (
     r"(?i)\b(?:street|road|avenue|lane|boulevard|rue|via|calle|plaza|laan|st\.|rd\.|ave\.)(?:\b|\s|$)"
-    r"|(?:stra(?:ß|ss)e|str\.|weg|platz|gasse|straat)\b"
+    r"|(?:(?:stra(?:ß|ss)e|weg|platz|gasse|straat)\b|str\.)"
 )
+_ACCOUNT = r"^[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7} ?[A-Z0-9]{1,4}$"
 
 
 def personal(column: Column) -> Finding | None:
@@ -77,6 +78,8 @@ def _contacts(column: Column, words: frozenset[str]) -> str | None:
         return "e-mail addresses"
     if _call(column, words):
         return "phone numbers"
+    if _share(column, _ACCOUNT) > 0.5:
+        return "account numbers"
     return "addresses" if _address(column, words) else None
 
 
@@ -122,7 +125,7 @@ def _mail(column: Column, words: frozenset[str]) -> bool:
 
 def _call(column: Column, words: frozenset[str]) -> bool:
     named = bool(words & PHONES)
-    return (named and _share(column, "[0-9]{3}") > 0.5) or (_mostly_rare(column) and _share(column, _CALL) > 0.5)
+    return (named and _share(column, "[0-9]{3}") > 0.5) or _share(column, _CALL) > 0.5
 
 
 def _address(column: Column, words: frozenset[str]) -> bool:

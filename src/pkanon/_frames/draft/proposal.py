@@ -17,6 +17,7 @@ from .identity import identity
 from .infer import Column, Seen, Untyped, typed
 from .labelled import labelled
 from .personal import RARE, personal, rare, seldom_shared
+from .words import survey_weight
 from .writing import Habits
 
 _NOUNS = {
@@ -166,6 +167,14 @@ def _doubts(column: Column, groups: int, *, listed: bool) -> tuple[Finding, ...]
             Finding(
                 "a sign for missing?",
                 "holds a number that looks like a sign for a missing value. If it is one, make it null in the table.",
+            )
+        )
+    if not listed and column.type in ("integer", "number") and survey_weight(column.name):
+        found.append(
+            Finding(
+                "looks like a survey weight",
+                "looks like a survey weight, and bins shift weighted totals. Declare a few points instead, such as "
+                "points = [0, 200, 800], from public knowledge.",
             )
         )
     if listed and (few := rare(column)):

@@ -67,6 +67,9 @@ REMARKS = frozenset(
         *("comentarios", "nota", "opmerking", "opmerkingen", "uwagi", "anamnesis", "anamnese"),
     )
 )
+_SURVEYS = frozenset(
+    ("survey", "sample", "sampling", "design", "final", "person", "household", "calibrated", "analysis")
+)
 
 _BORDERS = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -80,6 +83,14 @@ def words_in(name: str) -> frozenset[str]:
     parts = unicodedata.normalize("NFKD", _BORDERS.sub(" ", name))
     bare = "".join(letter for letter in parts if not unicodedata.combining(letter))
     return frozenset(word for found in _LETTERS.findall(bare) for word in _parted(found.casefold()))
+
+
+def survey_weight(name: str) -> bool:
+    """Whether the name of a column of numbers speaks of survey weights: "PWGTP", "hhwt", "survey weight", not "weight" in kilograms."""
+    words = words_in(name)
+    return any("wgt" in word or word.endswith("wt") for word in words) or bool(
+        words & {"weight", "weights"} and words & _SURVEYS
+    )
 
 
 def _parted(word: str) -> tuple[str, ...]:
