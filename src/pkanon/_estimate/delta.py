@@ -5,8 +5,8 @@ its value, its value from the unbiased table, and its slope in each linear funct
 table, because errors belong to it. Arrays may hold many numbers at once; slopes then have one more axis, the functions.
 
 A number also records whether it is linear or a quotient of two linear numbers: counts and shares have better intervals
-than their slopes alone would give. And it records by which linear numbers it was divided: a number over one that may be
-zero cannot be trusted.
+than their slopes alone would give. And it records by which numbers it was divided: a number over one that may be zero
+cannot be trusted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Derived:
     """Numbers: their ``value``, the ``unbiased`` value and the ``slopes``; NaN where there is no value.
 
     ``linear``: the number is ``slopes`` times the functions, plus ``offset``. ``above`` and ``below``: the number is
-    ``above / below + offset``, and both are linear. ``divisors``: the linear numbers, without offset, that it was divided by.
+    ``above / below + offset``, and both are linear. ``divisors``: the numbers that it was divided by.
     """
 
     value: Counts
@@ -83,7 +83,7 @@ class Derived:
         unbiased, divisor = values[1]
         slopes = (self.slopes - unbiased[..., None] * other.slopes) / divisor[..., None]
         plain = other.linear and other.offset == 0
-        divisors = self.divisors + ((other,) if plain else other.divisors)
+        divisors = (*self.divisors, *other.divisors, other)
         if plain and self.linear and self.offset == 0:
             return Derived(values[0][0], unbiased, slopes, above=self, below=other, divisors=divisors)
         return Derived(values[0][0], unbiased, slopes, divisors=divisors)
@@ -122,6 +122,12 @@ class Derived:
         """Its slopes, and those of the parts it is a quotient of, or was divided by."""
         parts = (part for part in (self.above, self.below, *self.divisors) if part is not None)
         return [self.slopes, *(slopes for part in parts for slopes in part.all_slopes())]
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether it adds up what is never negative, such as people, or is a quotient of two such sums."""
+        parts = (self.above, self.below) if self.above is not None else (self,)
+        return self.offset == 0 and all(part is not None and part.linear and (part.slopes >= 0).all() for part in parts)
 
     @property
     def is_constant(self) -> bool:

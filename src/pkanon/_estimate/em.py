@@ -8,7 +8,8 @@ direction and its change, and one long step along them is kept if the likelihood
 Convergence is measured, not guessed. With ``g = A (y / A^T x)`` no table has a log-likelihood
 more than ``n (max g - 1)`` above that of x, because the log-likelihood is concave and g its gradient.
 
-If a single block keeps a cell or draws it anew (retention), the maximum has a closed form.
+If a single block keeps a cell or draws it anew (retention), the maximum has a closed form. Tables of very many cells without
+one are refused by the method.
 """
 
 from __future__ import annotations
@@ -18,13 +19,17 @@ import math
 import numpy as np
 
 from .._blocks import Counts
+from .._errors import InputError
 from .._progress import Progress, quiet
 from .channel import Channel
-from .method import Convergence, Method
+from .method import Convergence, Made, Method
+from .source import Source
 
 TOLERANCE = 1.0
 """Log-likelihood that may be missing at the end, by a bound that overstates it. Data cannot tell such tables apart."""
 MOST_STEPS = 10_000
+LARGEST_CLIMB = 250_000
+"""Cells of a table without a closed form; a thousand steps then take about ten seconds."""
 
 
 def maximum_likelihood(
@@ -37,11 +42,16 @@ def maximum_likelihood(
     progress: Progress = quiet,
 ) -> tuple[Counts, Convergence]:
     """The most likely table (extra axes included) and its convergence."""
-    mixture = channel.blocks[0].mixture(list(channel.sizes)) if accelerate and len(channel.blocks) == 1 else None
+    mixture = _mixture(channel) if accelerate else None
     if mixture is not None:
         people = _closed_form(*mixture, released)
         return people, Convergence(0.0, 0, True, _log_likelihood(channel.forward(people), released))
     return _Climb(channel, released, tolerance, most_steps, progress).run(accelerate)
+
+
+def _mixture(channel: Channel) -> tuple[float, Counts] | None:
+    """What a single block comes to that keeps a cell or draws it anew; None for all others."""
+    return channel.blocks[0].mixture(list(channel.sizes)) if len(channel.blocks) == 1 else None
 
 
 _TINY = 1e-10
@@ -151,9 +161,14 @@ class _Climb:
             a = (a - 1) / 2
 
 
-def _fit(channel: Channel, released: Counts, progress: Progress) -> tuple[Counts, Convergence]:
+def _fit(channel: Channel, released: Counts, source: Source, progress: Progress) -> Made:
+    if released.size > LARGEST_CLIMB and _mixture(channel) is None:
+        raise InputError(
+            f"The most likely table of {released.size:,} cells is found step by step, which takes minutes to hours; ask for "
+            f"a table of at most {LARGEST_CLIMB:,} cells, merge values, or take the method simplex or model."
+        )
     people, convergence = maximum_likelihood(channel, released, progress=progress)
-    return channel.collapse(people), convergence
+    return Made(channel.collapse(people), convergence)
 
 
 EM = Method("em", "the most likely table", _fit)

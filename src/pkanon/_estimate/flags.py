@@ -2,7 +2,8 @@
 
 near zero        the interval of a count reaches zero or below: perhaps nobody is there
 predicted error  the error could not be estimated from so few rows; it is the one that the plan predicted
-small group      the size of the group is not certain enough to divide by it (uncertainty.py)
+small group      the size of the group, or another divisor, is not certain enough to divide by it (uncertainty.py)
+model differs    the model of all attributes is further from the unbiased estimate than noise explains
 impossible       a combination that the schema forbids: exactly zero
 """
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 NEAR_ZERO, PREDICTED, SMALL, BEYOND = "near zero", "predicted error", "small group", "out of range"
 IMPOSSIBLE = "impossible"
+DIFFERS = "model differs"
 
 MEANING = {
     NEAR_ZERO: "the interval of the count reaches zero: perhaps nobody is there",
@@ -22,6 +24,7 @@ MEANING = {
     SMALL: "the size of the group is uncertain: its interval reaches zero or twice the size, so nothing is known of "
     "a share or a mean of the group",
     BEYOND: "the whole interval lay outside what is possible, by chance; the number is cut to the nearest possible one",
+    DIFFERS: "the model of all attributes and the unbiased estimate of the cell are further apart than noise explains",
     IMPOSSIBLE: "a combination that the schema forbids: exactly zero",
 }
 """What each flag means, for people."""
@@ -38,17 +41,18 @@ class Flags:
     small: Truths
     beyond: Truths
     impossible: Truths
+    differs: Truths
 
     @classmethod
     def none(cls, numbers: int) -> Flags:
         """No flags yet."""
-        return cls(*(np.zeros(numbers, bool) for _ in range(5)))
+        return cls(*(np.zeros(numbers, bool) for _ in range(6)))
 
     def texts(self) -> list[str | None]:
         """The flags of each number in words, None where there are none; one that cannot be has no others."""
         # every combination has a number, so that each text is made once
-        words = (NEAR_ZERO, PREDICTED, SMALL, BEYOND)
-        number = self.near_zero + 2 * self.predicted + 4 * self.small + 8 * self.beyond
+        words = (NEAR_ZERO, PREDICTED, SMALL, BEYOND, DIFFERS)
+        number = self.near_zero + 2 * self.predicted + 4 * self.small + 8 * self.beyond + 16 * self.differs
         number = np.where(self.impossible, 2 ** len(words), number)
         texts = [", ".join(w for bit, w in enumerate(words) if i >> bit & 1) or None for i in range(2 ** len(words))]
         texts.append(IMPOSSIBLE)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from .._blocks import Counts
 from .._progress import Progress
 from .channel import Channel
-from .method import Method
+from .method import Made, Method
+from .source import Source
 
 
-def _fit(channel: Channel, released: Counts, progress: Progress) -> tuple[Counts, None]:
-    return channel.inverse(released), None
+def _fit(channel: Channel, released: Counts, source: Source, progress: Progress) -> Made:
+    return Made(channel.inverse(released))
 
 
 INVERSE = Method("inverse", "unbiased; cells may be negative", _fit, unbiased=True)

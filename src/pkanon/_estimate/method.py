@@ -9,6 +9,7 @@ from typing import TypeAlias
 from .._blocks import Counts
 from .._progress import Progress
 from .channel import Channel
+from .source import Source
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,17 @@ class Convergence:
         )
 
 
-Fit: TypeAlias = Callable[[Channel, Counts, Progress], tuple[Counts, Convergence | None]]
-"""Computes the table of people from the released one; also returns the convergence if it had to search."""
+@dataclass(frozen=True, eq=False)
+class Made:
+    """The table of people that a method found, the convergence if it had to search, and sentences on how it was found."""
+
+    counts: Counts
+    convergence: Convergence | None = None
+    notes: tuple[str, ...] = ()
+
+
+Fit: TypeAlias = Callable[[Channel, Counts, Source, Progress], Made]
+"""Computes the table of people from the released one; ``source`` has the rows behind it, for methods that look at all of them."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .em import EM
 from .inverse import INVERSE
 from .method import Method
+from .model import MODEL
 from .simplex import SIMPLEX
 
-METHODS: dict[str, Method] = {method.name: method for method in (INVERSE, SIMPLEX, EM)}
+METHODS: dict[str, Method] = {method.name: method for method in (INVERSE, SIMPLEX, EM, MODEL)}

@@ -207,10 +207,14 @@ class Quantity:
     def flag(self, level: float = 0.95) -> str | None:
         """What must be said beside the number, at the confidence ``level`` of its interval; None if there is nothing.
 
-        ``near zero`` (of counts and shares), ``predicted error``, ``small group`` (of all that is divided by the size of
-        a group), ``out of range`` (of shares and means), ``impossible``; several with a comma.
+        ``near zero`` (of counts, shares and ratios), ``predicted error``, ``small group`` (of all that is divided by the
+        size of a group or by another uncertain number), ``out of range`` (of shares and means), ``impossible``; several
+        with a comma.
         """
-        return flags(self._basis, self._number, level).texts()[0]
+        found = flags(self._basis, self._number, level)
+        if self.scale == "log" and self.bounds[0] < 0:  # a ratio: one that may be zero has no place on its scale
+            found.near_zero[:] |= self.unbiased <= normal_quantile(level) * self._own_error
+        return found.texts()[0]
 
     def on(self, scale: Scale) -> Quantity:
         """The same number with intervals on another ``scale``: ``plain``, ``log`` or ``atanh``."""
@@ -308,5 +312,5 @@ class Quantity:
 
 
 def _over(above: Derived, below: Derived) -> Derived:
-    """The quotient. There is nothing to divide by where a divisor that adds up what is never negative, such as people, is not positive."""
-    return above.over(below, positive=below.linear and below.offset == 0 and bool((below.slopes >= 0).all()))
+    """The quotient. There is nothing to divide by where a divisor that cannot be negative, such as people or a share, is not positive."""
+    return above.over(below, positive=below.is_positive)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, Self, TypeAlias, cast
+from typing import Any, Literal, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,15 +24,18 @@ from .._progress import Progress, quiet
 from .._schema import Attribute, Codes, Groups, Schema
 from .channel import Channel
 from .grouping import Axis, Grouping
-from .interval import holding
+from .interval import holding, normal_quantile
 from .linear import Listed, cells
 from .method import Convergence
 from .methods import METHODS
+from .model import NAME as MODEL
+from .model import model_of
 from .quantity import Quantity
 from .shares import Shares, shares
 from .simplex import nearest
-from .source import Source
-from .tabulate import check_size, tabulate
+from .source import Kept, Source
+from .stored import number_of_rows
+from .tabulate import check_size, tabulate_codes
 from .uncertainty import Single, function_limits
 from .variance import covariance, estimated_variances, variances
 from .weighing import Weighing
@@ -43,6 +46,8 @@ ABOUT: dict[str, str] = {
     "table": "the people in this table",
     "population": "the population they were sampled from",
 }
+KINDS = ("each", "average")
+"""What an interval holds for: each cell, or on average over cells."""
 MOST_LEVELS = 8
 """Levels whose limits are kept: a test asks for many in turn."""
 
@@ -52,9 +57,9 @@ class Reconstruction:
     """Estimated counts, one axis per attribute.
 
     ``released`` are the raw counts (with the axes that a matrix block adds), ``squares`` the same with squared
-    survey weights, ``rows`` how many rows were counted, ``source`` those rows. ``weighing`` is there
-    if a randomised attribute is the weight, ``grouping`` if values are merged or left out. Then ``channel`` is that of the
-    whole table, and ``released`` and ``squares`` are added up in the groups.
+    survey weights, ``rows`` how many rows were counted, ``source`` those rows, ``notes`` how the method
+    found the table. ``weighing`` is there if a randomised attribute is the weight, ``grouping`` if values are merged or
+    left out. Then ``channel`` is that of the whole table, and ``released`` and ``squares`` are added up in the groups.
     """
 
     attributes: tuple[Attribute, ...]
@@ -69,6 +74,7 @@ class Reconstruction:
     convergence: Convergence | None = None
     weighing: Weighing | None = field(default=None, repr=False)
     grouping: Grouping | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -82,6 +88,7 @@ class Reconstruction:
         about: str = "table",
         weights: NDArray[np.float64] | tuple[str, Counts] | None = None,
         groups: Mapping[str, Groups] | None = None,
+        kept: Kept | None = None,
         progress: Progress = quiet,
     ) -> Self:
         """The cross-tabulation of ``names`` from released ``codes``; :meth:`Release.crosstab` calls it.
@@ -101,17 +108,20 @@ class Reconstruction:
             row counts once.
         groups
             Values that are shown as one or left out, by attribute.
+        kept
+            What methods computed from these rows for other tables, and add to.
         """
+        more: dict[str, Any] = {"method": method, "about": about, "kept": kept, "progress": progress}
         if groups:
             # in the order in which the axes will be arranged, so that nothing is turned around
             order = sorted(names, key=lambda name: name in groups and not groups[name].apart)
-            apart = cls.of(schema, blocks, codes, order, method=method, about=about, weights=weights, progress=progress)
+            apart = cls.of(schema, blocks, codes, order, weights=weights, **more)
             return apart._in_groups(groups, tuple(names))
         if isinstance(weights, tuple):
             name, numbers = weights
             if name in names:
                 raise InputError(f"'{name}' is the weight; it cannot be an attribute of the table too.")
-            whole = cls.of(schema, blocks, codes, (*names, name), method=method, about=about, progress=progress)
+            whole = cls.of(schema, blocks, codes, (*names, name), **more)
             return cls._weighed(Weighing(whole, numbers))
         if method not in METHODS:
             raise InputError(f"There is no method '{method}'. {did_you_mean(str(method), list(METHODS))}")
@@ -120,21 +130,22 @@ class Reconstruction:
         channel = Channel(blocks, names)
         check_size(channel.sizes)
         channel.check_invertible()
-        columns = [codes[name] for name in channel.sizes]
-        released = tabulate(columns, list(channel.sizes.values()), weights=weights)
-        squares = released if weights is None else tabulate(columns, list(channel.sizes.values()), weights=weights**2)
-        counts, convergence = METHODS[method].fit(channel, released, progress)
+        released = tabulate_codes(codes, channel.sizes, weights=weights)
+        squares = released if weights is None else tabulate_codes(codes, channel.sizes, weights=weights**2)
+        source = Source(schema, tuple(blocks), codes, weights, kept={} if kept is None else kept)
+        made = METHODS[method].fit(channel, released, source, progress)
         return cls(
             attributes=tuple(schema.attribute(name) for name in names),
             method=method,
             about=cast(About, about),
-            rows=len(columns[0]),
-            counts=counts,
+            rows=number_of_rows(codes),
+            counts=made.counts,
             channel=channel,
             released=released,
             squares=squares,
-            source=Source(schema, tuple(blocks), codes, weights),
-            convergence=convergence,
+            source=source,
+            convergence=made.convergence,
+            notes=made.notes,
         )
 
     @classmethod
@@ -158,6 +169,7 @@ class Reconstruction:
             source=whole.source,
             convergence=whole.convergence,
             weighing=weighing,
+            notes=whole.notes,
         )
 
     def _in_groups(self, groups: Mapping[str, Groups], shown: tuple[str, ...] | None = None) -> Self:
@@ -283,14 +295,54 @@ class Reconstruction:
             return self.grouping.errors
         return np.sqrt(self._variances[0])
 
-    def interval(self, level: float = 0.95) -> tuple[Counts, Counts]:
-        """(low, high) of each cell.
+    def interval(self, level: float = 0.95, kind: str = "each") -> tuple[Counts, Counts]:
+        """(low, high) of each cell; with the ``kind`` "average", limits that hold on average over cells, of ``model`` alone.
 
-        For ``em`` and ``simplex``: the interval of the unbiased estimate after that was moved into what is possible
+        For ``em``, ``simplex`` and ``model``: the interval of the unbiased estimate after that was moved into what is possible
         (0 to the total), cut off there and widened where needed to hold the estimate. It covers at least as often.
         """
+        if kind not in KINDS:
+            raise InputError(f"An interval holds for 'each' cell or on 'average' over cells, not '{kind}'.")
+        if kind == "average":
+            return self._average_interval(level)
         low, high = self.cell_limits(level)
         return holding(low, high, self.counts) if self.confined else (low.copy(), high.copy())
+
+    def _average_interval(self, level: float) -> tuple[Counts, Counts]:
+        """Limits on average over cells, extended to whole people and to hold the estimate; where there are none, those of each cell."""
+        normal_quantile(level)
+        if self.method != MODEL:
+            raise InputError("Intervals on average over cells come with the method 'model' alone.")
+        if self.without_average is not None:
+            return self.interval(level)
+        found = model_of(self.source).average_limits(self.names, level)
+        assert found is not None
+        low, high = (self.total * limit for limit in found)
+        if not self.weighted:
+            low, high = np.floor(low), np.ceil(high)
+        low, high = (np.where(self.possible, np.clip(limit, 0.0, self.total), 0.0) for limit in (low, high))
+        return holding(low, high, self.counts)
+
+    @cached_property
+    def without_average(self) -> str | None:
+        """Why the intervals on average over cells are those of each cell, a sentence; None if there are others."""
+        if self.method != MODEL:
+            return None
+        reason = None
+        if self.grouping is not None or self.weighing is not None:
+            reason = "the table is merged or weighted by a randomised attribute"
+        elif self.about == "population":
+            reason = "they are about the people in the table, not the population"
+        else:
+            reason = model_of(self.source).without_average(self.names)
+        return None if reason is None else f"no narrower interval on average over cells is given: {reason}."
+
+    @cached_property
+    def differs(self) -> NDArray[np.bool_]:
+        """Where the model and the unbiased estimate are further apart than noise explains; nowhere for other methods."""
+        if self.method != MODEL or self.grouping is not None or self.weighing is not None:
+            return np.zeros(self.counts.shape, bool)
+        return model_of(self.source).differs(self.names)
 
     @cached_property
     def _limits(self) -> dict[float, tuple[Counts, Counts]]:
@@ -412,6 +464,7 @@ class Reconstruction:
             squares=squares if self.weighted else released,
             source=self.source,
             convergence=self.convergence,
+            notes=self.notes,
         )
 
 

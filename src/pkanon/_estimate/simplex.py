@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from .._blocks import Counts
 from .._progress import Progress
 from .channel import Channel
-from .method import Method
+from .method import Made, Method
+from .source import Source
 
 
 def nearest(counts: Counts, total: float, possible: NDArray[np.bool_]) -> Counts:
@@ -25,8 +26,8 @@ def nearest(counts: Counts, total: float, possible: NDArray[np.bool_]) -> Counts
     return result
 
 
-def _fit(channel: Channel, released: Counts, progress: Progress) -> tuple[Counts, None]:
-    return nearest(channel.inverse(released), float(released.sum()), channel.possible), None
+def _fit(channel: Channel, released: Counts, source: Source, progress: Progress) -> Made:
+    return Made(nearest(channel.inverse(released), float(released.sum()), channel.possible))
 
 
 SIMPLEX = Method("simplex", "the nearest table without negative cells", _fit)

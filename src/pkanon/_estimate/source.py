@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import Block
 from .._schema import Codes, Schema
+from .stored import number_of_rows
 
+Kept: TypeAlias = dict[str, list[tuple[NDArray[np.float64] | None, Any]]]
+"""By the name of a method: survey weights, and what was computed with them."""
 MOST_TABLES = 8
 """Tables that are kept."""
 
@@ -20,7 +23,8 @@ MOST_TABLES = 8
 class Source:
     """Released rows: ``codes`` has one array per randomised attribute, ``weights`` a survey weight per row or None.
 
-    ``tables`` holds the last tables that were counted to hold two others.
+    ``tables`` holds the last tables that were counted to hold two others, ``kept`` what methods computed from all rows of
+    the release, for its other tables.
     """
 
     schema: Schema
@@ -28,11 +32,12 @@ class Source:
     codes: Mapping[str, Codes]
     weights: NDArray[np.float64] | None = None
     tables: dict[Any, Any] = field(default_factory=dict, repr=False)
+    kept: Kept = field(default_factory=dict, repr=False)
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
-        return len(next(iter(self.codes.values())))
+        return number_of_rows(self.codes)
 
     def remember(self, key: Any, table: Any) -> None:
         """Keep a table that may be asked for again, and not too many of them."""

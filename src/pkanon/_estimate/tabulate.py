@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .._errors import InputError
 from .._schema import Codes
+from .stored import StoredCodes
 
 LARGEST_TABLE = 10**8
 """Cells; each needs 8 bytes in every array of an estimate."""
@@ -46,6 +47,45 @@ def tabulate(
         cells = _cells([column[piece] for column in columns], sizes)
         np.add.at(total, cells, 1.0 if weights is None else weights[piece])
     return total.reshape(tuple(sizes))
+
+
+def tabulate_codes(
+    codes: Mapping[str, Codes], sizes: Mapping[str, int], *, weights: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """The table of the attributes in ``sizes``, wherever their codes are."""
+    names = tuple(sizes)
+    if not isinstance(codes, StoredCodes):
+        return tabulate([codes[name] for name in names], list(sizes.values()), weights=weights)
+    if weights is None and names in codes.counted:
+        return codes.counted.pop(names)
+    total, start = np.zeros(tuple(sizes.values())), 0
+    for columns in codes.pieces(names):
+        stop = start + len(columns[0])
+        own = None if weights is None else weights[start:stop]
+        total += tabulate(columns, list(sizes.values()), weights=own)
+        start = stop
+    return total
+
+
+def count_tables(codes: Mapping[str, Codes], tables: Sequence[Mapping[str, int]]) -> None:
+    """Count several tables in one pass, if the codes are on a disk; each is taken out when it is asked for.
+
+    Each table is given by the sizes of its attributes. Tables that would take too much memory together are left out.
+    """
+    if not isinstance(codes, StoredCodes) or len(tables) < 2:
+        return
+    room, kept = LARGEST_TABLE // 4, []
+    for table in tables:
+        if (cells := math.prod(table.values())) <= room:
+            room -= cells
+            kept.append(table)
+    names = list(dict.fromkeys(name for table in kept for name in table))
+    totals = [np.zeros(tuple(table.values())) for table in kept]
+    for columns in codes.pieces(names):
+        by_name = dict(zip(names, columns))
+        for table, total in zip(kept, totals):
+            total += tabulate([by_name[name] for name in table], list(table.values()))
+    codes.counted = {tuple(table): total for table, total in zip(kept, totals)}
 
 
 def rows_at(values: NDArray[np.float64], columns: Sequence[Codes]) -> NDArray[np.float64]:

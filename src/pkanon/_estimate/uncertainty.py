@@ -10,7 +10,8 @@ cell, a count, a share and the answer to a query agree if they are the same numb
 
 One rule for small groups. A group is small if its size is not certain: the interval of the size, at the level asked,
 reaches zero or twice the size. Nothing but the values themselves then bounds a share or a mean of the group: its interval
-goes from the least to the largest value that it can have, and it is flagged. A share or a mean, and its interval, is always
+goes from the least to the largest value that it can have, and it is flagged. So is a mean that may be anything for other
+reasons. A share or a mean, and its interval, is always
 cut to what it can have, and flagged if the whole interval was outside. It has no value where the estimated size of its group
 is not positive.
 
@@ -268,8 +269,8 @@ def flags(basis: Basis | Joint, number: Derived, level: float) -> Flags:
     """What must be said of each number.
 
     Of a count of people, and of the count that a share is made of: whether the interval reaches zero, and whether the error had to
-    be predicted. Of every number that was divided by the size of a group: whether that group is small. Of a mean and a
-    share: whether all of its interval was cut off.
+    be predicted. Of every number that was divided by another one, such as the size of a group: whether that one is uncertain.
+    Of a mean and a share: whether all of its interval was cut off.
     """
     if isinstance(basis, Joint):
         only = basis.only(number)
@@ -283,8 +284,13 @@ def flags(basis: Basis | Joint, number: Derived, level: float) -> Flags:
         return found
     mean = basis.mean(number)
     if mean is not None:
-        beyond = _limits_of_mean(basis, number, mean, standard_errors(basis, number), level)[2]
+        low, high, beyond = _limits_of_mean(basis, number, mean, standard_errors(basis, number), level)
         found.beyond[:] = mean.is_mean & beyond & ~np.isnan(number.value)
+        # a mean that may be anything, although the group is large enough: nothing is known of it either
+        whole = (
+            (low <= mean.least + number.offset) & (high >= mean.largest + number.offset) & (mean.least < mean.largest)
+        )
+        found.small[:] |= mean.is_mean & np.isnan(mean.factor) & whole
     part = number if number.linear else number.above
     if part is not None and number.offset == 0 and (number.linear or mean is not None):
         counted = basis.linear(part.slopes).factors() > 0
@@ -300,13 +306,14 @@ def flags(basis: Basis | Joint, number: Derived, level: float) -> Flags:
 
 
 def small(basis: Basis | Joint, size: Derived, level: float) -> NDArray[np.bool_]:
-    """Where a linear number is not certain enough to divide by: the group is small that it counts."""
+    """Where a number is not certain enough to divide by: the group is small that it counts."""
     if len(basis.shown) == 0 or size.is_constant:
         return np.zeros(len(basis.shown), bool)
     if isinstance(basis, Joint):
         only = basis.only(size)
         if only is not None:
             return small(*only, level)
+    if isinstance(basis, Joint) or not size.linear or size.offset:
         limits = intervals(basis, size, standard_errors(basis, size), level)
         sign = np.sign(size.unbiased)
         return ~certain(

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from ..._blocks import Block, Counts
 from ..._progress import Progress, quiet
 from ..._schema import Codes
 from ..channel import Channel
+from ..stored import number_of_rows, pieces_of
 from ..tabulate import check_size, tabulate
 
 Names: TypeAlias = tuple[str, ...]
@@ -31,6 +32,7 @@ PIECE = 2**11
 JOINED = 2**14
 """Cells of a table that takes the place of several smaller ones."""
 _WIDEST = 2**62
+_POWERS = (0, 1, 2, 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,21 +56,30 @@ class Rows:
     ) -> Rows:
         """The rows of the attributes ``names``; ``weights`` has a survey weight per row."""
         sizes = Channel(blocks, names).sizes if names else {}
-        places = np.zeros(len(next(iter(codes.values()))), np.int64)
-        distinct = 1
-        for name, size in sizes.items():
-            if distinct * size > _WIDEST:  # number the rows anew, by those that occur
-                found, places = np.unique(places, return_inverse=True)
-                distinct = len(found)
-            places = places * size + codes[name]
-            distinct *= size
-        _, first, places = np.unique(places, return_index=True, return_inverse=True)
-        one = np.ones(len(places)) if weights is None else weights
+        if not sizes:
+            one = np.ones(number_of_rows(codes)) if weights is None else weights
+            return cls(tuple(blocks), tuple(names), {}, {power: np.array([(one**power).sum()]) for power in _POWERS})
+        found: list[NDArray[np.int64]] = []
+        sums: list[list[Counts]] = []
+        start = 0
+        for columns in pieces_of(codes, list(sizes)):
+            stop = start + len(columns[0])
+            own = np.ones(stop - start) if weights is None else weights[start:stop]
+            distinct, places = _distinct(dict(zip(sizes, columns)), sizes)
+            found.append(distinct)
+            sums.append([_summed(places, own**power) for power in _POWERS])
+            start = stop
+        if len(found) == 1:
+            distinct, totals = found[0], sums[0]
+        else:
+            together = np.concatenate(found, axis=1)
+            distinct, places = _distinct(dict(zip(sizes, together)), sizes)
+            totals = [_summed(places, np.concatenate(parts)) for parts in zip(*sums)]
         return cls(
             tuple(blocks),
             tuple(names),
-            {name: codes[name][first].astype(np.intp) for name in sizes},
-            {power: np.bincount(places, one**power).astype(float) for power in (0, 1, 2, 4)},
+            {name: column.astype(np.intp) for name, column in zip(sizes, distinct)},
+            dict(zip(_POWERS, totals)),
         )
 
     @property
@@ -175,6 +186,26 @@ class Rows:
             add(squares, names, times * a * b)
             progress("what the table fixes", (done + 1) / len(pairs))
         return (total + total.T) / 2, squares
+
+
+def _summed(places: NDArray[np.intp], numbers: Counts) -> Counts:
+    return np.bincount(places, numbers).astype(float)
+
+
+def _distinct(
+    columns: Mapping[str, NDArray[Any]], sizes: Mapping[str, int]
+) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """The distinct rows, a column for each attribute, in order; and which of them each row is."""
+    places = np.zeros(len(next(iter(columns.values()))), np.int64)
+    distinct = 1
+    for name, size in sizes.items():
+        if distinct * size > _WIDEST:  # number the rows anew, by those that occur
+            found, places = np.unique(places, return_inverse=True)
+            distinct = len(found)
+        places = places * size + columns[name]
+        distinct *= size
+    _, first, places = np.unique(places, return_index=True, return_inverse=True)
+    return np.array([columns[name][first] for name in sizes], np.int64), places
 
 
 def _along(weights: Counts, own: Names, names: Names) -> Counts:

@@ -81,13 +81,16 @@ class Measure:
             return 0.0, high
         return min(max(low, self._scale * self._relation.least(self._relation.quantile(level))), self.value), high
 
+    def __str__(self) -> str:
+        return f"{short(self.value)} ± {short(self.standard_error)}"
+
     def __repr__(self) -> str:
-        return f"<Measure {short(self.value)} ± {short(self.standard_error)}>"
+        return f"<Measure {self}>"
 
     def _repr_html_(self) -> str:
         """The number with its error and its interval, as a notebook shows it."""
         low, high = self.interval()
-        return f"<p>{self.value:.4g} ± {self.standard_error:.2g} (95% interval: {low:.4g} to {high:.4g})</p>"
+        return f"<p>{self} (95% interval: {short(low)} to {short(high)})</p>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,6 +245,8 @@ class _Pair:
     def cramers_v(self) -> Measure:
         noise, squared = float(np.trace(self.covariance)), float((self.covariance**2).sum())
         strength = max(float(self.d @ self.d) - noise, 0.0)
+        # On average d'Cd is tr C^2 more than with the true deviations. That is not taken off: where the relation is strong, C, which
+        # assumes that there is none, is too small.
         spread = math.sqrt(max(4 * float(self.d @ self.covariance @ self.d), 0.0) + 2 * squared)
         scale = 1 / math.sqrt(self.smaller)
         least = scale * self.relation.least(float(self.relation.freedom))

@@ -37,7 +37,7 @@ def deviation(table: Reconstruction, name: str, where: Where, values: Values | N
     people = people_where(table, where)
     centre = _centre(*people, numbers)
     shifted = _mean(*people, numbers - centre)
-    return (_mean(*people, (numbers - centre) ** 2) - shifted * shifted).sqrt().on("log")
+    return (_mean(*people, (numbers - centre) ** 2) - shifted * shifted).sqrt().on("log").within(0.0, math.inf)
 
 
 def correlation(table: Reconstruction, first: str, second: str, values: Mapping[str, Values] | None = None) -> Quantity:

@@ -1,0 +1,404 @@
+"""The method model beside the others on real tables: errors, intervals on average over cells, what it usually comes to, time.
+
+    python benchmarks/model.py --data DIR                  all five tables, five releases each
+    python benchmarks/model.py --data DIR --write          also put the results into docs/results/model.md
+    python benchmarks/model.py --data DIR --releases 1 --tables adult --ks 100
+    python benchmarks/model.py --data DIR --only untouched --write    a table that no choice in the model was made on
+    python benchmarks/model.py --data DIR --first 700      other releases of the five tables
+
+DIR holds uscensus1990_7attr_sample50k.csv.gz, adult.csv.gz, nist_acs2019_national.csv.gz, atus_2003_2016_persons.csv.gz and
+arx_fars_int.csv.gz. The table of 2,458,285 people is the one that the package contains. Errors are sums of absolute errors of
+all cells, divided by the rows, and means over all tables of two (three) attributes. ``em`` of three attributes is slow: it is
+computed for a few tables of the first release, and ``model`` is compared with it on the same ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+import pkanon as pk
+from pkanon._estimate import nearest, tabulate
+from pkanon._estimate.model import Fitted, fit_model
+from pkanon._estimate.model.redrawing import cells_of
+from report import put
+
+UNTOUCHED = ("tax",)
+NAMES = ("census", "adult", "nist", "atus", "fars")
+SIZES = ((-1, 0.5), (0.5, 5.5), (5.5, 50.5), (50.5, 500.5), (500.5, np.inf))
+SIZE_WORDS = ("0", "1-5", "6-50", "51-500", "above 500")
+LIKE = (0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
+EM_TABLES = 4
+
+Names = tuple[str, ...]
+
+
+def table_of(name: str, folder: Path) -> pl.DataFrame:
+    """Six or seven columns of a table, as codes."""
+
+    def read(file: str, **options: object) -> pl.DataFrame:
+        return pl.read_csv(folder / file, infer_schema_length=None, **options)  # type: ignore[arg-type]
+
+    if name == "census":
+        frame = read("uscensus1990_7attr_sample50k.csv.gz").select(
+            "sex", "age18", "inc12", "work89", "worklwk", "yearsch", "trav20"
+        )
+    elif name == "adult":
+        frame = read("adult.csv.gz").select(
+            "sex", pl.col("age") // 5, "race", "education-num", "marital-status", "occupation", "income"
+        )
+    elif name == "nist":
+        frame = read("nist_acs2019_national.csv.gz", null_values="N").select(
+            "SEX", pl.col("AGEP") // 5, "RAC1P", "MSP", "OWN_RENT", "EDU", "PINCP_DECILE"
+        )
+    elif name == "atus":
+        income = pl.col("famincome").replace("< 5000", "0").str.extract(r"(\d+)").cast(pl.Int64)
+        frame = read("atus_2003_2016_persons.csv.gz").select(
+            "sex", pl.col("age") // 5, "edu", "labor_status", "region", "marital", income.alias("income")
+        )
+    elif name == "tax":  # the table that no choice in the model was made on
+        whole = read("au_tax_sample_2003_2011.csv.gz").sample(50_000, seed=1)
+        income = pl.col("Tot_inc_amt").rank("ordinal") * 10 // (whole.height + 1)
+        frame = whole.select(
+            *("Gender", "age_range", "Occ_code", "Partner_status", "Region", "Lodgment_method"), income.alias("income")
+        )
+    else:
+        frame = read("arx_fars_int.csv.gz").select(
+            pl.col("iage") // 10, "irace", "ideathmon", "isex", "ihispanic", "iinjury"
+        )
+    return pl.DataFrame([_coded(column) for column in frame])
+
+
+def _coded(column: pl.Series) -> pl.Series:
+    places = {value: i for i, value in enumerate(column.drop_nulls().unique().sort().to_list())}
+    return pl.Series(column.name, [places.get(value, len(places)) for value in column.to_list()])
+
+
+def _codes_of(column: pl.Series) -> pl.Series:
+    """The same for millions of rows."""
+    return (column.cast(pl.String).rank("dense") - 1).alias(column.name)
+
+
+def schema_of(frame: pl.DataFrame) -> pk.Schema:
+    """Every code is a value."""
+    return pk.Schema([pk.Attribute.ranged(column.name, 0, int(column.max())) for column in frame])  # type: ignore[arg-type]
+
+
+class Truth:
+    """A table of people as shares of cells."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self.schema, self.rows = schema_of(frame), frame.height
+        self.columns = {name: frame[name].to_numpy().astype(np.uint8) for name in frame.columns}
+        self._tables: dict[Names, np.ndarray] = {}
+
+    def tables(self, order: int) -> list[Names]:
+        """All tables of so many attributes."""
+        return list(itertools.combinations(self.columns, order))
+
+    def table(self, names: Names) -> np.ndarray:
+        """The shares of the cells."""
+        if names not in self._tables:
+            sizes = [self.schema.attribute(name).size for name in names]
+            self._tables[names] = tabulate([self.columns[name] for name in names], sizes) / self.rows
+        return self._tables[names]
+
+    def error(self, names: Names, found: np.ndarray) -> float:
+        """L1."""
+        return float(np.abs(found - self.table(names)).sum())
+
+
+def errors(truth: Truth, release: pk.Release, model: Fitted, thorough: bool) -> dict[tuple[str, int], float]:
+    """The mean error of each way for tables of one, two and three attributes; em of three in a few tables, if thorough."""
+
+    def simplex(table: np.ndarray) -> np.ndarray:
+        return nearest(table, 1.0, np.ones(table.shape, bool))
+
+    margins = {name: simplex(model.inverse((name,))) for name in truth.columns}
+    found: dict[tuple[str, int], float] = {}
+    for order in (1, 2, 3):
+        tables = truth.tables(order)
+        sums: dict[str, list[float]] = {}
+        for names in tables:
+            unbiased = model.inverse(names)
+            product = np.ones(())
+            for name in names:
+                product = np.multiply.outer(product, margins[name])
+            ways = {
+                "inverse": unbiased,
+                "simplex": simplex(unbiased),
+                "independence": product,
+                "model": model.table(names),
+            }
+            if order < 3:
+                ways["em"] = release.crosstab(*names, method="em").counts / truth.rows
+            for way, table in ways.items():
+                sums.setdefault(way, []).append(truth.error(names, table))
+        found |= {(way, order): float(np.mean(values)) for way, values in sums.items()}
+    if thorough:
+        tables = truth.tables(3)
+        some = [tables[i] for i in np.random.default_rng(0).permutation(len(tables))[:EM_TABLES]]
+        em = [truth.error(t, release.crosstab(*t, method="em").counts / truth.rows) for t in some]
+        found["em of some", 3] = float(np.mean(em))
+        found["model of some", 3] = float(np.mean([truth.error(t, model.table(t)) for t in some]))
+    return found
+
+
+def coverage(truth: Truth, model: Fitted, order: int) -> dict[str, np.ndarray]:
+    """Per cell: true people, whether each interval holds them, widths, and the number of the table."""
+    tables = [model.in_order(names) for names in truth.tables(order)]
+    cells = cells_of(model, tables)
+    low, high = cells.limits(0.95)
+    if model.without_average(tables[0]) is not None and "rows for each" in str(model.without_average(tables[0])):
+        low, high = cells.unbiased - 1.959964 * cells.error, cells.unbiased + 1.959964 * cells.error
+    estimate = np.concatenate([model.table(names).ravel() for names in tables])
+    people = np.concatenate(
+        [np.ravel(truth.table(_sorted(truth, names)).transpose(_order(truth, names))) for names in tables]
+    )
+    people = np.round(people * truth.rows)
+    usual = cells.unbiased - 1.959964 * cells.error, cells.unbiased + 1.959964 * cells.error
+    result = {"people": people, "table": cells.table}
+    for word, ends in (("average", (low, high)), ("each", usual)):
+        left = np.floor(truth.rows * np.maximum(np.minimum(ends[0], estimate), 0))
+        right = np.ceil(truth.rows * np.clip(np.maximum(ends[1], estimate), 0, 1))
+        result[word] = (left <= people) & (people <= right)
+        result[f"{word} width"] = right - left
+    return result
+
+
+def _sorted(truth: Truth, names: Names) -> Names:
+    return tuple(name for name in truth.columns if name in names)
+
+
+def _order(truth: Truth, names: Names) -> list[int]:
+    whole = _sorted(truth, names)
+    return [whole.index(name) for name in names]
+
+
+class Study:
+    """All releases of some tables, and the sections of the report."""
+
+    def __init__(
+        self,
+        folder: Path,
+        names: Sequence[str],
+        ks: Sequence[int],
+        designs: Sequence[str],
+        releases: int,
+        first: int,
+    ) -> None:
+        self.names, self.ks, self.designs, self.releases, self.first = names, ks, designs, releases, first
+        self.errors: dict[tuple[str, int, str], list[dict[tuple[str, int], float]]] = {}
+        self.covered: dict[tuple[str, int, int], list[dict[str, np.ndarray]]] = {}
+        self.seconds: list[float] = []
+        self.usual: list[tuple[int, float, float]] = []
+        for name in names:
+            truth = Truth(table_of(name, folder))
+            for k, design, number in itertools.product(ks, designs, range(releases)):
+                self._one(name, truth, k, design, number)
+
+    def _one(self, name: str, truth: Truth, k: int, design: str, number: int) -> None:
+        plan = pk.plan(truth.schema, records=truth.rows, k=k, design=design)
+        release = pk.release(pl.DataFrame(truth.columns), plan, randomness=pk.Seeded(self.first + number))
+        start = time.perf_counter()
+        model = fit_model(plan.blocks, release.codes)
+        self.seconds.append(time.perf_counter() - start)
+        found = errors(truth, release, model, thorough=number == 0)
+        self.errors.setdefault((name, k, design), []).append(found)
+        readable = plan.readable(truth.tables(3))
+        for order in (2, 3):
+            for names in truth.tables(order):
+                self.usual.append((order, readable.of(*names).l1, truth.error(names, model.table(names))))
+        if design == "optimal":
+            for order in (2, 3):
+                self.covered.setdefault((name, k, order), []).append(coverage(truth, model, order))
+        print(
+            name, k, design, number, " ".join(f"{w} {q}: {e:.4f}" for (w, q), e in found.items() if q > 1), flush=True
+        )
+
+    def _mean(self, name: str, k: int, design: str, way: str, order: int) -> float:
+        return float(np.mean([e[way, order] for e in self.errors[name, k, design] if (way, order) in e]))
+
+    def error_report(self) -> Iterator[str]:
+        """One row per table, design and k; then the ratios that matter."""
+        yield f"Means over {self.releases} releases. Two attributes / three attributes."
+        yield f"`em` of three on {EM_TABLES} tables of one release.\n"
+        ways = "inverse | simplex | independence | em | model | model / em"
+        yield f"| table | design | k | {ways} | model / best of em and independence |"
+        yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+        ratios: dict[tuple[str, int], list[tuple[float, float]]] = {}
+        worst = (0.0, "")
+        for name, design, k in itertools.product(self.names, self.designs, self.ks):
+            e = {
+                (w, q): self._mean(name, k, design, w, q)
+                for w in ("inverse", "simplex", "independence", "model")
+                for q in (2, 3)
+            }
+            em, em3 = self._mean(name, k, design, "em", 2), self._mean(name, k, design, "em of some", 3)
+            own3 = self._mean(name, k, design, "model of some", 3)
+            best = e["model", 2] / min(em, e["independence", 2]), e["model", 3] / e["independence", 3]
+            ratios.setdefault((design, k), []).append((e["model", 2] / em, own3 / em3))
+            worst = max(
+                worst,
+                (best[0], f"{name}, {design}, k = {k}, two attributes"),
+                (best[1], f"{name}, {design}, k = {k}, three"),
+            )
+            cells = " | ".join(f"{_short(e[w, 2])} / {_short(e[w, 3])}" for w in ("inverse", "simplex", "independence"))
+            yield (
+                f"| {name} | {design} | {k:,} | {cells} | {_short(em)} / {_short(em3)} | {_short(e['model', 2])} / "
+                f"{_short(e['model', 3])} | {e['model', 2] / em:.2f} / {own3 / em3:.2f} | {best[0]:.2f} / {best[1]:.2f} |"
+            )
+        yield "\nMean of `model / em` over the tables:\n"
+        yield "| design | " + " | ".join(f"k = {k:,}" for k in self.ks) + " |"
+        yield "| --- |" + " ---: |" * len(self.ks)
+        for design in self.designs:
+            means = [np.mean(ratios[design, k], axis=0) for k in self.ks]
+            yield f"| {design} | " + " | ".join(f"{two:.2f} / {three:.2f}" for two, three in means) + " |"
+        yield f"\nThe worst of the last column: {worst[0]:.3f} ({worst[1]})."
+        yield f"A fit took {np.median(self.seconds):.1f} s in the middle and {max(self.seconds):.1f} s at most."
+
+    def coverage_report(self) -> Iterator[str]:
+        """Coverage and width by k and order, then by the size of the cell."""
+        yield f"Design optimal, {self.releases} releases; width as shown, against that of each cell.\n"
+        yield "| attributes | k | all cells | each: all cells | above 500 people | each: above 500 | width | tables below 90% |"
+        yield "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+        for order, k in itertools.product((2, 3), self.ks):
+            runs = [run for name in self.names for run in self.covered[name, k, order]]
+            means = [np.mean([run[word].mean() for run in runs]) for word in ("average", "each")]
+            big = [_pooled(runs, word, 500.5, np.inf) for word in ("average", "each")]
+            width = np.mean([run["average width"].sum() / run["each width"].sum() for run in runs])
+            below = [held for run in runs for held in _by_table(run)]
+            yield (
+                f"| {order} | {k:,} | {means[0]:.3f} | {means[1]:.3f} | {big[0]:.3f} | {big[1]:.3f} | {width:.2f} | "
+                f"{np.mean(np.array(below) < 0.9):.3f} |"
+            )
+        yield "\nBy the true size of the cell, in people:\n"
+        yield "| attributes | k | " + " | ".join(SIZE_WORDS) + " |"
+        yield "| ---: | ---: |" + " ---: |" * len(SIZES)
+        for order, k in itertools.product((2, 3), self.ks):
+            runs = [run for name in self.names for run in self.covered[name, k, order]]
+            yield f"| {order} | {k:,} | " + " | ".join(f"{_pooled(runs, 'average', a, b):.3f}" for a, b in SIZES) + " |"
+        yield "\nBy table of people, cells of two attributes, all k:\n"
+        yield "| table | all cells | each: all cells | width |"
+        yield "| --- | ---: | ---: | ---: |"
+        for name in self.names:
+            runs = [run for k in self.ks for run in self.covered[name, k, 2]]
+            means = [np.mean([run[word].mean() for run in runs]) for word in ("average", "each")]
+            width = np.mean([run["average width"].sum() / run["each width"].sum() for run in runs])
+            yield f"| {name} | {means[0]:.3f} | {means[1]:.3f} | {width:.2f} |"
+
+    def usual_report(self) -> Iterator[str]:
+        """What the model comes to where the predicted error of inverse is alike: the numbers of _plan/modelled.py."""
+        yield "| attributes | tables | predicted L1 of `inverse` (middle) | `model`: middle | nine in ten below |"
+        yield "| ---: | ---: | ---: | ---: | ---: |"
+        for order in (2, 3):
+            both = np.array([(x, y) for q, x, y in self.usual if q == order])
+            for low, high in itertools.pairwise((0.0, *LIKE, np.inf)):
+                some = both[(both[:, 0] >= low) & (both[:, 0] < high)]
+                if len(some) >= 10:
+                    x, y = np.median(some, axis=0)
+                    yield f"| {order} | {len(some):,} | {x:.3g} | {y:.3f} | {np.quantile(some[:, 1], 0.9):.3f} |"
+
+
+def _by_table(run: dict[str, np.ndarray]) -> list[float]:
+    """The share of cells held in each table of at least 30 cells; smaller ones have the interval of each cell."""
+    sizes = np.bincount(run["table"])
+    return [float(x) for x, size in zip(np.bincount(run["table"], run["average"]) / sizes, sizes) if size >= 30]
+
+
+def _pooled(runs: Sequence[dict[str, np.ndarray]], word: str, low: float, high: float) -> float:
+    held = total = 0
+    for run in runs:
+        some = (run["people"] > low) & (run["people"] <= high)
+        held, total = held + int(run[word][some].sum()), total + int(some.sum())
+    return held / max(total, 1)
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.3f}"
+
+
+def large_report() -> Iterator[str]:
+    """All 2,458,285 people of the embedded table, k = 100."""
+    truth = Truth(pl.DataFrame([_codes_of(column) for column in pk.demo_table()]))
+    plan = pk.plan(truth.schema, records=truth.rows, k=100)
+    release = pk.release(pl.DataFrame(truth.columns), plan, randomness=pk.Seeded(1))
+    start = time.perf_counter()
+    model = fit_model(plan.blocks, release.codes)
+    seconds = time.perf_counter() - start
+    found: dict[str, list[float]] = {"em": [], "model": []}
+    for names in truth.tables(2):
+        found["em"].append(truth.error(names, release.crosstab(*names, method="em").counts / truth.rows))
+        found["model"].append(truth.error(names, model.table(names)))
+    yield (
+        f"{truth.rows:,} rows, k = 100, optimal, tables of two attributes: em {np.mean(found['em']):.4f}, "
+        f"model {np.mean(found['model']):.4f}; the fit took {seconds:.1f} s."
+    )
+
+
+def time_report() -> Iterator[str]:
+    """Made-up people of many attributes: eight classes, 50,000 rows."""
+    yield "| attributes | values each | fit s | a table of two, s |"
+    yield "| ---: | ---: | ---: | ---: |"
+    for attributes, values in ((8, 12), (16, 12), (60, 8)):
+        rng = np.random.default_rng(attributes)
+        classes = rng.integers(0, 8, 50_000)
+        columns = {}
+        for i in range(attributes):
+            shares = rng.dirichlet(np.ones(values), 8).cumsum(1)
+            columns[f"a{i}"] = (rng.random(50_000)[:, None] > shares[classes, :-1]).sum(1).astype(np.uint8)
+        schema = pk.Schema([pk.Attribute.ranged(name, 0, values - 1) for name in columns])
+        plan = pk.plan(schema, records=50_000, k=2, design="equal-rho")
+        release = pk.release(pl.DataFrame(columns), plan, randomness=pk.Seeded(1))
+        start = time.perf_counter()
+        model = fit_model(plan.blocks, release.codes)
+        fitted = time.perf_counter()
+        model.table(("a0", "a1"))
+        yield f"| {attributes} | {values} | {fitted - start:.1f} | {time.perf_counter() - fitted:.2f} |"
+
+
+def main() -> None:
+    """Measure and print, and write if asked."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--tables", default=",".join(NAMES))
+    parser.add_argument("--ks", default="2,10,100,1000")
+    parser.add_argument("--designs", default="optimal,equal-rho")
+    parser.add_argument("--releases", type=int, default=5)
+    parser.add_argument("--first", type=int, default=500, help="the seed of the first release")
+    parser.add_argument("--only", choices=["untouched"], help="just the table that no choice was made on")
+    parser.add_argument("--write", action="store_true", help="put the results into docs/results/model.md")
+    arguments = parser.parse_args()
+    untouched = arguments.only == "untouched"
+    study = Study(
+        arguments.data,
+        UNTOUCHED if untouched else arguments.tables.split(","),
+        [int(k) for k in arguments.ks.split(",")],
+        arguments.designs.split(","),
+        arguments.releases,
+        arguments.first,
+    )
+    sections = {
+        "errors": study.error_report,
+        "coverage": study.coverage_report,
+        "usual": study.usual_report,
+        "large": large_report,
+        "time": time_report,
+    }
+    if untouched:
+        sections = {"untouched-errors": study.error_report, "untouched-coverage": study.coverage_report}
+    for section, lines in sections.items():
+        report = "\n".join(lines())
+        print(f"\n{section}\n{report}", flush=True)
+        if arguments.write:
+            put(section, report, page="model.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""The method ``model``: the table that a model of all released rows gives, corrected by what the rows say beyond it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from ..._blocks import Counts
+from ..._progress import Progress, quiet
+from ..channel import Channel
+from ..method import Made, Method
+from ..source import Source
+from .fitted import Fitted, fit_model
+
+NAME = "model"
+
+
+def model_of(source: Source, progress: Progress = quiet) -> Fitted:
+    """The model of all rows, fitted once for every weight."""
+    kept = source.kept.setdefault(NAME, [])
+    for weights, model in kept:
+        if source.same_weights(Source(source.schema, source.blocks, source.codes, weights)):
+            return model  # type: ignore[no-any-return]  # methods keep what they like
+    fitted = fit_model(source.blocks, source.codes, weights=source.weights, progress=progress)
+    kept.append((source.weights, fitted))
+    return fitted
+
+
+def _fit(channel: Channel, released: Counts, source: Source, progress: Progress) -> Made:
+    model = model_of(source, progress)
+    counts = float(released.sum()) * model.table(channel.names)
+    return Made(counts, notes=tuple(_notes(model, channel)))
+
+
+def _notes(model: Fitted, channel: Channel) -> Iterator[str]:
+    """How the table was made, a sentence each."""
+    report = model.report
+    if model.in_order(channel.names) in model.missed:
+        yield "the rows show more than the model of all attributes can say: this table is the most likely one, as by em."
+    elif math.isinf(report.ridge):
+        yield (
+            "the model takes all attributes as independent: rows kept apart are predicted no better by any relation of them."
+        )
+    else:
+        yield (
+            f"the model is a mixture of {report.classes} classes in which attributes are independent, with a ridge of "
+            f"{report.ridge:g}, chosen by rows kept apart; estimates by it are not unbiased."
+        )
+    if not report.explained:
+        yield (
+            f"noise does not explain how far the model is from the released rows (chi-squared {report.misfit:,.0f} with "
+            f"{report.freedom:,} degrees of freedom)."
+        )
+
+
+MODEL = Method(NAME, "from a model of all attributes, usually nearest to the truth", _fit)
