@@ -8,7 +8,7 @@ describes the file; a new version of the format gets a new file and a new name.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -17,6 +17,7 @@ from typing import Any
 
 from .. import __version__, _files
 from .._errors import PlanError, TargetError
+from .._estimate import pieces_of
 from .._plan import (
     MADE_UP,
     Asked,
@@ -44,6 +45,29 @@ DIGITS = 6
 SEEDED = (
     "The key was not the operating system's own, but for example a seed: whoever has it can undo the randomisation."
 )
+
+
+class _Digests(Mapping[str, str]):
+    """The digests of a certificate; that of the rows is computed when somebody looks, for rows that stay as they are."""
+
+    def __init__(self, known: Mapping[str, str], data: str | Callable[[], str]) -> None:
+        self._known, self._data = known, data
+
+    def __getitem__(self, name: str) -> str:
+        if name != "data":
+            return self._known[name]
+        if not isinstance(self._data, str):
+            self._data = self._data()
+        return self._data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self._known, "data"))
+
+    def __len__(self) -> int:
+        return len(self._known) + 1
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
 
 @dataclass(frozen=True)
@@ -130,7 +154,7 @@ class Certificate:
         cls,
         plan: Plan,
         rows: int,
-        data_digest: str,
+        data_digest: str | Callable[[], str],
         central: Central | str | None,
         *,
         private: bool,
@@ -138,9 +162,18 @@ class Certificate:
     ) -> Certificate:
         """The certificate of ``rows`` rows released with ``plan``; ``private`` as the randomness says.
 
-        ``data_digest`` is the digest of the rows. ``central`` is what :func:`central_of` gives; it is left out if nothing is
-        claimed. ``collection`` says how rows came in that devices have randomised.
+        ``data_digest`` is the digest of the rows, or computes it when somebody looks. ``central`` is what :func:`central_of`
+        gives; it is left out if nothing is claimed. ``collection`` says how rows came in that devices have randomised.
         """
+        claim = _claim(plan.digest, plan, rows, central, private, collection)
+        today = datetime.now(UTC).date().isoformat()
+        return replace(claim, digests=_Digests(claim.digests, data_digest), date=today)
+
+    @classmethod
+    def _of(
+        cls, plan: Plan, rows: int, central: Central | str | None, private: bool, collection: Collection | None
+    ) -> Certificate:
+        """The certificate without the digest of its rows and its date."""
         void = void_reasons(plan)
         if not private:
             void.append(SEEDED)
@@ -157,7 +190,6 @@ class Certificate:
             digests={
                 "plan": plan.digest,
                 "schema": _files.digest({"attributes": plan.schema.to_json()}),
-                "data": data_digest,
             },
             planned=plan.records,
             rows=rows,
@@ -175,7 +207,7 @@ class Certificate:
             assumptions=() if void else tuple(assumptions(plan, rows, collection)),
             void=tuple(void),
             outside=tuple(outside(plan, rows, collection, claims=not void)),
-            date=datetime.now(UTC).date().isoformat(),
+            date="",
             software=f"pkanon {__version__}",
             without_passed=_numbers(plan, rows) if only_passed else {},
             collection=collection,
@@ -290,6 +322,19 @@ _central_epsilon = lru_cache(maxsize=8)(central_epsilon)
 """It takes a while, and many small releases with one plan need it once."""
 
 
+@lru_cache(maxsize=8)
+def _claim(
+    digest: str,
+    plan: Plan,
+    rows: int,
+    central: Central | str | None,
+    private: bool,
+    collection: Collection | None,
+) -> Certificate:
+    """Once for many releases with one plan. The ``digest`` tells plans apart whose values are equal in Python: 1 and True."""
+    return Certificate._of(plan, rows, central, private, collection)
+
+
 def central_of(plan: Plan, rows: int) -> Central | str:
     """(epsilon, delta) of ``rows`` rows released with ``plan``, or a sentence that says why none is stated.
 
@@ -369,8 +414,9 @@ def data_digest(plan: Plan, codes: Mapping[str, Codes]) -> str:
     names = [attribute.name for attribute in plan.schema.randomised]
     digest = hashlib.sha256(b"pkanon-data/1\n" + _files.canonical(names) + b"\n")
     for attribute in plan.schema.randomised:
-        column = codes[attribute.name].astype(code_dtype(attribute.size), copy=False)
-        digest.update(column.astype(column.dtype.newbyteorder("<"), order="C", copy=False).data)
+        for (piece,) in pieces_of(codes, (attribute.name,)):
+            column = piece.astype(code_dtype(attribute.size), copy=False)
+            digest.update(column.astype(column.dtype.newbyteorder("<"), order="C", copy=False).data)
     return digest.hexdigest()
 
 

@@ -15,7 +15,7 @@ it is complete. An interrupted run leaves nothing that looks like a release.
 from __future__ import annotations
 
 import hashlib
-import json
+import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -24,12 +24,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from .._errors import DataError, InputError
-from .._files import UNFINISHED, parse_json, sync, write_folder
-from .._frames import export, wide_types, write_csv, write_parquet
+from .._files import UNFINISHED, laid_out, parse_json, sync, write_folder
+from .._frames import Frames, export, wide_types, write_csv, write_parquet
 from .._plan import Plan, parse_plan, read_plan
 from .._progress import Progress
-from .._schema import Attribute, Range, value_to_text
+from .._schema import Attribute, Range, texts_of
 from .certificate import Certificate, parse_certificate
+from .modelled import MODELLED_KEY
 from .names import CERTIFICATE, FORMATS, PACKAGE, PLAN, PREDICTED, README
 from .predicted import predicted
 from .readme import readme
@@ -50,7 +51,7 @@ def write_release(
     path: Path,
     plan: Plan,
     certificate: Certificate,
-    frame: pl.DataFrame,
+    frame: pl.DataFrame | Frames,
     *,
     format: str = "parquet",
     key: Ed25519PrivateKey | None = None,
@@ -62,18 +63,23 @@ def write_release(
     """
     if format not in FORMATS:
         raise InputError(f"The format '{format}' is unknown. Available: {', '.join(FORMATS)}.")
-    write_folder(path, lambda folder: _write(folder, plan, certificate, frame, FORMATS[format], key, progress))
+    write_folder(path, lambda folder: fill_folder(folder, plan, certificate, frame, FORMATS[format], key, progress))
 
 
-def _write(
+def fill_folder(
     folder: Path,
     plan: Plan,
     certificate: Certificate,
-    frame: pl.DataFrame,
+    frame: pl.DataFrame | Frames,
     names: Sequence[str],
     key: Ed25519PrivateKey | None,
     progress: Progress,
+    leave: Path | None = None,
 ) -> None:
+    """Write all files of a release into a folder that exists; the rows go to the files ``names``.
+
+    ``leave`` is a folder inside that holds the rows on their way; it is removed when they are written.
+    """
     texts = {PLAN: _text(plan.to_json()), CERTIFICATE: _text(certificate.to_json())}
     inside = {PLAN_KEY: texts[PLAN], CERTIFICATE_KEY: texts[CERTIFICATE]}
     for step, name in enumerate(names):
@@ -82,6 +88,8 @@ def _write(
             write_parquet(frame, folder / name, inside, wide_types(plan.schema))
         else:
             write_csv(frame, folder / name)
+    if leave is not None:
+        shutil.rmtree(leave)
     texts |= {README: readme(plan, certificate, names), PREDICTED: predicted(plan, certificate.rows)}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -95,19 +103,25 @@ def _write(
 
 
 def export_release(
-    path: Path, plan: Plan, certificate: Certificate, frame: pl.DataFrame, *, as_release: bool = True
+    path: Path, plan: Plan, certificate: Certificate, frame: pl.DataFrame | Frames, *, as_release: bool = True
 ) -> dict[str, str]:
     """Write the rows alone to one file; the columns that have another name there, by their own name.
 
     ``as_release``: a Parquet file holds the plan and opens as a release; rows with a word for missing answers are none.
     """
     inside = {} if not as_release else {PLAN_KEY: _text(plan.to_json()), CERTIFICATE_KEY: _text(certificate.to_json())}
-    about = [*certificate.statement, *certificate.void, "Counts of this table are biased; correct them with plan.json."]
+    about = [
+        *certificate.statement,
+        *certificate.void,
+        "Counts of this table are biased; correct them with plan.json.",
+        *(f"The promise rests on this: {sentence}" for sentence in certificate.assumptions),
+        *(f"Outside of any promise: {sentence}" for sentence in certificate.outside),
+    ]
     return export(frame, path, plan.schema, inside, about)
 
 
 def _text(value: dict[str, Any]) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    return laid_out(value) + "\n"
 
 
 def datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Sequence[str]) -> dict[str, Any]:
@@ -154,7 +168,7 @@ def _field(attribute: Attribute) -> dict[str, Any]:
     else:
         labels = [label for label in attribute.labels() if label is not None]
         plain = attribute.released_type in ("integer", "number", "boolean")
-        constraints["enum"] = labels if plain else [value_to_text(label) for label in labels]
+        constraints["enum"] = labels if plain else texts_of(labels)
     if attribute.missing != "value":
         constraints["required"] = True
     return field | {"constraints": constraints}
@@ -210,6 +224,10 @@ def _open_parquet(file: Path) -> tuple[Path, Plan, Certificate]:
     metadata: dict[str, str] = {}
     with suppress(pl.exceptions.PolarsError, OSError):
         metadata = pl.read_parquet_metadata(file)
+    if MODELLED_KEY in metadata:
+        raise InputError(
+            f"{file} holds modelled rows, which need no correction; give the release that they were drawn from."
+        )
     if PLAN_KEY not in metadata or CERTIFICATE_KEY not in metadata:
         raise InputError(f"{file} is not the data of a release: it carries no plan.")
     plan = parse_plan(metadata[PLAN_KEY], f"What {file} carries")

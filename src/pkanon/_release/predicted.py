@@ -19,6 +19,7 @@ import json
 import math
 import warnings
 from collections.abc import Mapping
+from functools import lru_cache
 
 from .._errors import ReadabilityWarning
 from .._plan import Asked, Plan, level_of
@@ -91,5 +92,11 @@ def _number(l1: float) -> str:
 
 def warn_of_unreadable(plan: Plan, rows: int) -> None:
     """Warn the caller's caller if most tables of the workload cannot be read in ``rows`` rows."""
-    if sentence := plan.served(records=max(rows, 1)).warning:
+    if sentence := _warning(plan.digest, plan, rows):
         warnings.warn(sentence, ReadabilityWarning, stacklevel=3)
+
+
+@lru_cache(maxsize=8)
+def _warning(digest: str, plan: Plan, rows: int) -> str | None:
+    """Once for many releases with one plan. The ``digest`` tells plans apart whose values are equal in Python: 1 and True."""
+    return plan.served(records=max(rows, 1)).warning

@@ -112,11 +112,19 @@ def _values(attribute: Attribute) -> str:
     intervals = (
         " (intervals)"
         if isinstance(attribute.domain, Bins)
-        else " (numbers between two of them were rounded at random to one, so that sums and means stay right)"
+        else f" ({_rounded(attribute.domain)})"
         if isinstance(attribute.domain, Points)
         else ""
     )
     return f"{' | '.join(shown)}{end}{intervals}"
+
+
+def _rounded(points: Points) -> str:
+    rounded = "numbers between two of them were rounded at random to one"
+    if points.open == "none":
+        return f"{rounded}, so that sums and means stay right"
+    beyond = {"low": "below the first", "high": "above the last", "both": "beyond the first and the last"}[points.open]
+    return f"{rounded}; numbers {beyond} were moved onto it, which biases sums and means"
 
 
 def _label(value: object) -> str:
@@ -143,15 +151,18 @@ def _numbers(plan: Plan, certificate: Certificate) -> Iterator[str]:
             "No column of this release has a simple formula for a pocket calculator or a few lines of R."
         )
         return
-    yield from _formula(example, certificate, drawn=plan.schema.repeating is not None)
+    yield from _formula(example, certificate, plan)
 
 
-def _formula(example: ByHand, certificate: Certificate, *, drawn: bool) -> Iterator[str]:
+def _formula(example: ByHand, certificate: Certificate, plan: Plan) -> Iterator[str]:
     attribute, mixture = example.attribute, example.mixture
     collected = certificate.collection is not None
-    where = (
-        "of the people who answered" if collected else "in the private table" if not drawn else "among the rows drawn"
-    )
+    if collected:
+        where = "of the people who answered"
+    elif plan.count_noise is not None:
+        where = "of the released rows, dummies included and before they were randomised"
+    else:
+        where = "in the private table" if plan.schema.repeating is None else "among the rows drawn"
     had = "gave this answer" if collected else "had it"
     if isinstance(attribute.domain, Points):
         had += ", or were rounded to it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -11,15 +12,39 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import DataError, InputError, did_you_mean
-from .._estimate import as_names, is_numeric, normal_quantile, weight_numbers
-from .._frames import Kind, as_kind, column_as_weights, decode, encode_released, export_suffix, with_missing_label
+from .._errors import InputError, did_you_mean
+from .._estimate import (
+    Channel,
+    ModelReport,
+    Source,
+    as_names,
+    count_tables,
+    is_numeric,
+    model_bytes,
+    model_from_bytes,
+    model_of,
+    normal_quantile,
+    weight_numbers,
+)
+from .._files import check_free, write_new
+from .._frames import (
+    Frames,
+    Kind,
+    as_kind,
+    column_as_weights,
+    decode,
+    export_suffix,
+    is_database,
+    with_missing_label,
+    write_table,
+)
 from .._plan import Plan, notebook, one_row_each, unreadable
 from .._progress import Progress, quiet
 from .._results import Answer, Correlations, Description, Estimate, Regression, correlate, describe, regress, respond
 from .._schema import Codes, Groups, Merge, check_merge, check_missing, groups_of
-from .certificate import Certificate, data_digest
-from .folder import export_release, read_folder, write_release
+from .certificate import Certificate
+from .folder import export_release, write_release
+from .modelled import Modelled, check_asked, modelled
 from .signature import read_private_key
 
 if TYPE_CHECKING:
@@ -78,6 +103,10 @@ class Release:
         """The released table: columns in schema order, declared types."""
         return as_kind(decode(self.plan.schema, self.codes, self.passed), self.kind)
 
+    def _frames(self, *, narrow: bool) -> pl.DataFrame | Frames:
+        """The rows on their way to a file."""
+        return decode(self.plan.schema, self.codes, self.passed, narrow=narrow)
+
     def save(
         self,
         path: str | Path,
@@ -107,16 +136,21 @@ class Release:
             Path(path),
             self.plan,
             self.certificate,
-            decode(self.plan.schema, self.codes, self.passed, narrow=True),
+            self._frames(narrow=True),
             format=format,
             key=key,
             progress=progress or quiet,
         )
 
     def export(
-        self, path: str | Path, *, missing_label: str | None = None, progress: Progress | None = None
+        self,
+        path: str | Path,
+        *,
+        table: str | None = None,
+        missing_label: str | None = None,
+        progress: Progress | None = None,
     ) -> dict[str, str]:
-        """Write the rows alone to one file that does not exist yet, for another program.
+        """Write the rows alone to one file that does not exist yet, or to a new table of a database, for another program.
 
         The folder that ``save`` writes stays the release: it has the plan and the certificate, and it is what
         :func:`open_release` and :func:`verify` take. Returns the columns whose names that program does not take, with the
@@ -126,7 +160,10 @@ class Release:
         ----------
         path
             The file; its ending names the format: .csv, .parquet, .feather, .arrow, .ipc, .sav or .zsav (SPSS), .dta (Stata),
-            .xlsx (Excel, up to 1,048,575 rows).
+            .xlsx (Excel, up to 1,048,575 rows). Or a database: the address of one of PostgreSQL, without a password, or a
+            file that ends in .duckdb, .sqlite, .sqlite3 or .db, new or not.
+        table
+            The name of the new table in a database. All rows are there in the end, or no table.
         missing_label
             A text that stands for missing answers, such as "(missing)", in columns that then hold texts; by default they are
             null, an empty field or the missing value of that program. With a text a Parquet file is no release: it does not
@@ -135,14 +172,88 @@ class Release:
             Called with the name of a step and the share of it that is done.
         """
         tell = progress or quiet
-        export_suffix(Path(path))
+        if is_database(path) != (table is not None):
+            raise InputError(
+                "table= (--table) names the new table of a database; it goes with a database, and only with one."
+            )
+        if table is None:
+            export_suffix(Path(path))
         tell("writing", 0.0)
-        frame = decode(self.plan.schema, self.codes, self.passed)
-        able = [attribute.name for attribute in self.plan.schema.randomised if attribute.missing_code is not None]
-        labelled = with_missing_label(frame, able, missing_label)
-        renamed = export_release(Path(path), self.plan, self.certificate, labelled, as_release=missing_label is None)
+        frame = self._frames(narrow=False)
+        if missing_label is not None:
+            able = [attribute.name for attribute in self.plan.schema.randomised if attribute.missing_code is not None]
+            whole = decode(self.plan.schema, self.codes, self.passed)
+            frame = with_missing_label(whole, able, missing_label)
+        if table is not None:
+            write_table(frame, path, table, lambda share: tell("writing", share))
+            return {}
+        renamed = export_release(Path(path), self.plan, self.certificate, frame, as_release=missing_label is None)
         tell("writing", 1.0)
         return renamed
+
+    def model(self, file: str | Path | None = None, *, progress: Progress | None = None) -> ModelReport:
+        """Fit the model that ``method="model"`` and :meth:`modelled` use, once for all of them, and say how that went.
+
+        They do so by themselves when it is needed; with a ``file`` the model is kept beyond this session.
+
+        Parameters
+        ----------
+        file
+            Where the model is kept: it is read if the file exists, and written if not. It is made of the released rows
+            alone, and serves this release only.
+        progress
+            Called with the name of a step and the share of it that is done.
+        """
+        source = Source(self.plan.schema, self.plan.blocks, self.codes, kept=self._kept)
+        digest = self.certificate.digests["data"]
+        if file is not None and Path(file).is_file():
+            content = Path(file).read_bytes()
+            read = model_from_bytes(content, str(file), digest, self.plan.blocks, self.codes)
+            self._kept["model"] = [
+                (None, read),
+                *(entry for entry in self._kept.get("model", []) if entry[0] is not None),
+            ]
+            return read.report
+        if file is not None:
+            check_free(file)
+        fitted = model_of(source, progress or quiet)
+        if file is not None:
+            write_new(file, model_bytes(fitted, digest))
+        return fitted.report
+
+    def modelled(
+        self,
+        rows: int | None = None,
+        *,
+        draws: int = 1,
+        seed: int | None = None,
+        progress: Progress | None = None,
+    ) -> Modelled:
+        """Rows drawn from a model of the release: ordinary microdata, whose tables need no correction.
+
+        Good for tables, charts, machine learning and teaching. Standard errors, tests and coefficients computed from them are
+        wrong; :meth:`crosstab` and :meth:`regress` give those. They are computed from the released rows and nothing else, so
+        its promises hold for them. Columns that were released as they are are not modelled and left out.
+
+        Parameters
+        ----------
+        rows
+            How many; as many as were released by default.
+        draws
+            How many draws. One has as little chance in it as possible. Several are drawn person by person, each from a model
+            of its own, fitted to released rows that were drawn again; see :func:`combine_draws`.
+        seed
+            Equal seeds give equal rows; None takes the operating system's randomness. No promise depends on it.
+        progress
+            Called with the name of a step and the share of it that is done.
+        """
+        wanted = self.rows if rows is None else rows
+        check_asked(wanted, draws, seed)
+        tell = progress or quiet
+        model = model_of(Source(self.plan.schema, self.plan.blocks, self.codes, kept=self._kept), tell)
+        return modelled(
+            self.plan.schema, self.certificate, self.kind, model, rows=wanted, draws=draws, seed=seed, progress=tell
+        )
 
     def crosstab(
         self,
@@ -162,7 +273,8 @@ class Release:
         *attributes
             Their names, in the order of the axes.
         method
-            ``inverse`` (unbiased), ``simplex`` (nearest without negative cells) or ``em`` (most likely).
+            ``inverse`` (unbiased), ``simplex`` (nearest without negative cells), ``em`` (most likely), or ``model``: from a model
+            of all attributes together, usually the nearest to the truth where rows are few.
         about
             Errors about the people in the ``table``, or about the ``population`` they were sampled from.
         weights
@@ -191,6 +303,7 @@ class Release:
             about=about,
             weights=None if weights is None else self._weights(weights),
             groups=self._groups(merge, missing, attributes),
+            kept=self._kept,
             progress=progress or quiet,
         )
         return replace(
@@ -198,8 +311,13 @@ class Release:
             level=level,
             missing=check_missing(missing),
             remarks=self.remarks,
-            unreadable=None if estimate.merged else unreadable(self.plan, attributes, self.rows),
+            unreadable=None if estimate.merged else unreadable(self.plan, attributes, self.rows, method=method),
         )
+
+    @cached_property
+    def _kept(self) -> dict[str, Any]:
+        """What methods computed from all rows, for further tables."""
+        return {}
 
     def _groups(self, merge: Merge | None, missing: str, names: Sequence[str] | None = None) -> dict[str, Groups]:
         """Those of the attributes ``names`` (all by default) whose values are merged or left out, with their groups."""
@@ -241,7 +359,7 @@ class Release:
 
         def remarks(attributes: Sequence[str]) -> list[str]:
             merged = any(name in groups and not groups[name].apart for name in attributes)
-            found = None if merged else unreadable(self.plan, attributes, self.rows, query=True)
+            found = None if merged else unreadable(self.plan, attributes, self.rows, query=True, method=method)
             return [*self.remarks, *([] if found is None else [found])]
 
         return respond(sql, self.plan.schema, crosstab, weights=weights, groups=groups, level=level, remarks=remarks)
@@ -263,7 +381,7 @@ class Release:
         Parameters
         ----------
         *attributes
-            Their names; all numeric attributes by default.
+            Their names; all numeric attributes but the weight by default.
         by
             Describe each group of these attributes apart.
         method, about, weights, level, progress
@@ -275,12 +393,13 @@ class Release:
             number has no part in its mean and quantiles either way.
         """
         by = as_names(by)
-        numeric = [a.name for a in self.plan.schema.randomised if is_numeric(a) and a.name not in by]
+        numeric = [a.name for a in self.plan.schema.randomised if is_numeric(a) and a.name not in (*by, weights)]
         if not attributes and not numeric:
             raise InputError("No attribute of this release is numeric; crosstab counts the others.")
         table_of = partial(
             self.crosstab, method=method, about=about, weights=weights, merge=merge, missing=missing, level=level
         )
+        self._count([(name, *by) for name in attributes or numeric], weights)
         found = describe(table_of, attributes or numeric, by, level, progress or quiet)
         return replace(found, remarks=self.remarks)
 
@@ -317,6 +436,7 @@ class Release:
                     f"The release has no randomised attribute '{name}'. {did_you_mean(name, list(randomised))}"
                 )
         table_of = partial(self.crosstab, about="population", merge=merge, missing=missing, level=level)
+        self._count(list(itertools.combinations(names, 2)))
         found = correlate(table_of, {name: randomised[name] for name in names}, level, progress or quiet)
         return replace(found, remarks=self.remarks)
 
@@ -396,6 +516,14 @@ class Release:
             remarks.append(sentence[:1].lower() + sentence[1:])
         return tuple(remarks)
 
+    def _count(self, tables: Sequence[Sequence[str]], weights: str | None = None) -> None:
+        """Count tables that will be asked for, in one pass where the rows are on a disk."""
+        names = [attribute.name for attribute in self.plan.schema.randomised]
+        if weights is None or weights in names:
+            asked = [(*table, weights) if weights is not None else tuple(table) for table in tables]
+            sound = [each for each in asked if len(set(each)) == len(each) and set(each) <= set(names)]
+            count_tables(self.codes, [Channel(self.plan.blocks, each).sizes for each in sound])
+
     def _weights(self, name: str) -> NDArray[np.float64] | tuple[str, NDArray[np.float64]]:
         if any(attribute.name == name for attribute in self.plan.schema.randomised):
             return name, weight_numbers(self.plan.schema.attribute(name))
@@ -432,41 +560,3 @@ class Release:
                 ),
             ]
         )
-
-
-def open_release(path: str | Path) -> Release:
-    """The release in a folder, or in a Parquet file that was taken out of one.
-
-    Refused: a plan or certificate that is damaged, and a certificate that claims something else than its plan supports.
-
-    Parameters
-    ----------
-    path
-        The folder, or the Parquet file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import pkanon as pk
-    >>> import polars as pl
-    >>> plan = pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=1_000, k=20)
-    >>> release = pk.release(pl.DataFrame({"sex": ["F", "M"] * 500}), plan)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     release.save(Path(folder, "out"))
-    ...     pk.open_release(Path(folder, "out"))
-    <Release of 1,000 rows of 1 attribute: k = 20, epsilon = 1.9812>
-    """
-    data, plan, certificate = read_folder(path)
-    encoded = encode_released(data, plan.schema)
-    if not encoded.rows and plan.count_noise is None:
-        raise DataError(
-            f"{data} has no rows, which only a hidden record count can come to; do not rely on this release."
-        )
-    if encoded.rows != certificate.rows:
-        raise DataError(f"{data} has {encoded.rows:,} rows, but its certificate is for {certificate.rows:,}.")
-    if data_digest(plan, encoded.codes) != certificate.digests["data"]:
-        raise DataError(
-            f"{data} does not hold the rows that its certificate was written for; do not rely on this release."
-        )
-    return Release(plan, certificate, encoded.codes, encoded.passed)

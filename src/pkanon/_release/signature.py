@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 
+LENGTH = 64
+"""Bytes of every Ed25519 signature."""
+
+
 class EncryptedKeyError(InputError):
     """A key that only its password opens."""
 
@@ -99,6 +103,11 @@ def is_signed(folder: Path) -> bool:
     return (folder / SIGNATURE).is_file()
 
 
+def is_signature(folder: Path) -> bool:
+    """Whether what is there has the length of a signature; whose it is, only a key can tell."""
+    return (folder / SIGNATURE).stat().st_size == LENGTH
+
+
 def is_signed_by(folder: Path, key: Ed25519PublicKey) -> bool:
     """Whether the release in ``folder`` is signed with the private key that belongs to ``key``."""
     from cryptography.exceptions import InvalidSignature
@@ -143,7 +152,7 @@ def sign(path: str | Path, key: str | Path, *, password: bytes | None = None) ->
     ...     Path(folder, "out", "datapackage.json.sig").stat().st_size
     64
     """
-    from .released import open_release
+    from .stored import open_release
 
     folder = Path(path)
     if not folder.is_dir():

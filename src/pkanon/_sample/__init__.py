@@ -8,9 +8,9 @@ hidden_count.py  the noisy number of rows;  threads.py  how many threads a step 
 """
 
 from .hidden_count import draw_change, dummy_columns
-from .keystream import Keystream, Randomness, Seeded, System, is_private
+from .keystream import Keystream, Randomness, Seeded, System, WordSource, is_private
 from .one_each import draw_one_each
-from .order import draw_order
+from .order import draw_order, order_words, settle_ties, sort_by_words
 from .randomise import randomise
 from .records import Records
 from .rounding import round_places
@@ -22,12 +22,16 @@ __all__ = [
     "Records",
     "Seeded",
     "System",
+    "WordSource",
     "draw_change",
     "draw_one_each",
     "draw_order",
     "dummy_columns",
     "is_private",
+    "order_words",
     "randomise",
     "round_places",
+    "settle_ties",
+    "sort_by_words",
     "thread_count",
 ]

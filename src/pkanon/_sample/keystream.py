@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
@@ -122,7 +123,17 @@ class Keystream:
         from cryptography.hazmat.primitives.ciphers.modes import CTR
 
         algorithm = AES256(key)
-        self._encryptor: Callable[[bytes], Any] = lambda counter: Cipher(algorithm, CTR(counter)).encryptor()
+        self._new: Callable[[bytes], Any] = lambda counter: Cipher(algorithm, CTR(counter)).encryptor()
+        self._own = threading.local()
+
+    def _encryptor(self, counter: bytes) -> Any:
+        """The encryptor of this thread, set to a counter; a new one costs more than a few thousand words."""
+        encryptor = getattr(self._own, "encryptor", None)
+        if encryptor is None:
+            encryptor = self._own.encryptor = self._new(counter)
+        else:
+            encryptor.reset_nonce(counter)
+        return encryptor
 
     def words(self, stream: int, start: int, count: int, width: int) -> NDArray[Any]:
         """Words ``start`` .. ``start + count - 1`` of ``width`` bits, in an array the caller may overwrite."""

@@ -36,6 +36,27 @@ class Records:
             self._packs.append((pack, group))
             self.columns += _views(pack, group)
 
+    @property
+    def dtypes(self) -> list[np.dtype[Any]]:
+        """The types of the packed records: some columns side by side in each."""
+        return [np.dtype(f"u{pack.shape[1]}") for pack, _ in self._packs]
+
+    @property
+    def packed(self) -> list[NDArray[Any]]:
+        """The packed records; :meth:`of_packed` unpacks them."""
+        return [pack.view(f"u{pack.shape[1]}").ravel() for pack, _ in self._packs]
+
+    @classmethod
+    def of_packed(cls, dtypes: Sequence[np.dtype[Any]], packed: Sequence[NDArray[Any]]) -> Records:
+        """Records of columns of these ``dtypes`` that were packed before, in this process."""
+        made = cls(dtypes, 0)
+        made._packs = [
+            (records.view(np.uint8).reshape(len(records), records.dtype.itemsize), group)
+            for records, (_, group) in zip(packed, made._packs)
+        ]
+        made.columns = [view for pack, group in made._packs for view in _views(pack, group)]
+        return made
+
     def permuted(self, order: NDArray[np.int64], *, threads: int | None = None) -> list[Codes]:
         """Every column in the given order, which may leave rows out."""
         result: list[Codes] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-WORTH_THREADS = 10**5
+WORTH_THREADS = 2 * 10**5
 """Rows from which a second thread pays for its start."""
 
 

@@ -268,6 +268,15 @@ def test_which_file_of_an_archive(tmp_path):
     assert read(pk.TableFile(latin, delimiter=";", encoding="latin-1"))["a"].to_list() == ["ì", "x"]
 
 
+@pytest.mark.parametrize("cut", [1, 4, 20, 31])
+def test_an_archive_without_its_beginning_is_damaged(tmp_path, cut):
+    """Places in it then lie before its first byte."""
+    whole = archive(tmp_path / "whole.zip", a_DOT_csv="sex\n" + "F\nM\n" * 50)
+    (tmp_path / "cut.zip").write_bytes(whole.read_bytes()[cut:])
+    with pytest.raises(DataError, match="is a damaged or incomplete zip archive"):
+        count_rows(tmp_path / "cut.zip")
+
+
 class Input:
     """Standard input, as a pipe."""
 

@@ -281,7 +281,7 @@ def test_unlisted_becomes_other(file):
 def test_files_that_are_not_there_or_not_tables(tmp_path, file):
     for path, sentence in [
         (tmp_path / "none.csv", "There is no file"),
-        (tmp_path, "is a folder"),
+        (tmp_path, "holds no table"),
         (file("x", "t.docx"), "unknown ending"),
         (file("x", "t"), "unknown ending"),
         (42, "type int"),

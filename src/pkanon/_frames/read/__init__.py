@@ -2,14 +2,14 @@
 
 place.py      where a table is;  opening.py  the one way to open it
 source.py     a table that has been opened; frames of four libraries
-formats/      files and databases;  labels.py  value labels of SPSS and Stata
+formats/      files and databases;  several.py  a table in several files;  labels.py  value labels of SPSS and Stata
 textopen.py   delimiter, encoding, compression of a text file;  textfile.py  header, batches, diagnosis
 structure.py  checks of the bytes of a text file: quotes, short lines
 check.py      the names of the columns
 convert.py    a column to its declared type
 numbering.py  numbers, dates, truth values to codes;  texts.py  texts to codes;  coder.py  one attribute
 columns.py    the handling of a column by its role
-encode.py     the whole way, for a private table and for a released one
+encode.py     the whole way, for a private table and for a released one;  pieces.py  a piece at a time
 roundings.py  in which ways numbers between points can have been rounded
 groups.py     how many rows there are, and how many of them are equal
 coded.py      columns as numbers without a schema
@@ -18,13 +18,26 @@ weights.py    a passed column as survey weights
 
 from .check import absent_columns, are_names, check_header
 from .coded import CodedTable, coded_tables
+from .columns import repeated_ids
 from .convert import conversion
-from .encode import NO_ROWS, Encoded, count_people, encode, encode_released
+from .encode import (
+    NO_ROWS,
+    Batch,
+    Encoded,
+    ReleasedFile,
+    count_people,
+    encode,
+    encode_released,
+    encode_through,
+    likely_rows,
+)
+from .formats import connected_postgres, identifier
 from .groups import count_rows, group_sizes
 from .labels import Labels, all_labelled, as_texts, labelled_texts
 from .numbering import as_number
-from .opening import open_source
-from .place import TableFile
+from .opening import DATABASE_SUFFIXES, open_source
+from .pieces import Piece, PieceEncoder, check_names
+from .place import TableFile, is_address
 from .roundings import roundings
 from .source import Kind, Source
 from .structure import is_utf8
@@ -32,12 +45,17 @@ from .textopen import PLAIN, TextFormat, is_text_file
 from .weights import column_as_weights
 
 __all__ = [
+    "DATABASE_SUFFIXES",
     "NO_ROWS",
     "PLAIN",
+    "Batch",
     "CodedTable",
     "Encoded",
     "Kind",
     "Labels",
+    "Piece",
+    "PieceEncoder",
+    "ReleasedFile",
     "Source",
     "TableFile",
     "TextFormat",
@@ -47,17 +65,24 @@ __all__ = [
     "as_number",
     "as_texts",
     "check_header",
+    "check_names",
     "coded_tables",
     "column_as_weights",
+    "connected_postgres",
     "conversion",
     "count_people",
     "count_rows",
     "encode",
     "encode_released",
+    "encode_through",
     "group_sizes",
+    "identifier",
+    "is_address",
     "is_text_file",
     "is_utf8",
     "labelled_texts",
+    "likely_rows",
     "open_source",
+    "repeated_ids",
     "roundings",
 ]

@@ -102,7 +102,9 @@ class Coder:
         """How a column of this polars type comes to be numbered."""
         if self.type_name == "text":
             if isinstance(dtype, pl.Enum):
-                return Conversion(pl.col(self.name), pl.col(self.name).is_null(), "")
+                column = pl.col(self.name)
+                numbers = column.to_physical() if self._text_codes.are_numbered(dtype) else column
+                return Conversion(numbers, column.is_null(), "")
             return conversion(self.name, dtype, "text", ())  # texts that mean missing are marked with the others
         return conversion(self.name, dtype, self.type_name, self.missing_values, self.notation)
 

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..._schema import Attribute, Codes, Schema, code_dtype
+from ..._schema import Attribute, Bins, Codes, Points, Range, Schema, code_dtype
 from ..border import guarded, rows
 from .coder import Coder
 from .convert import Conversion, conversion
@@ -29,8 +29,10 @@ class Column(Protocol):
     """A column that is read."""
 
     attribute: Attribute
-    reading: Reading
-    """How a text file is asked for it."""
+
+    @property
+    def reading(self) -> Reading:
+        """How a text file is asked for it."""
 
     def conversion(self, dtype: pl.DataType) -> Conversion:
         """The expressions that prepare a column of this polars type."""
@@ -40,6 +42,12 @@ class Column(Protocol):
 
     def complaints(self, *, exact: bool) -> list[str]:
         """What is wrong with the column after the last row, one sentence each."""
+
+    def tally(self) -> list[Any]:
+        """What :meth:`complaints` is made of: counts and rules, for whoever reads the table in parts."""
+
+    def add(self, tally: Sequence[Any]) -> None:
+        """Count what another part of the table counted."""
 
 
 def columns_of(schema: Schema, *, unrounded: bool = False) -> list[Column]:
@@ -63,17 +71,20 @@ class CodedColumn:
 
     def __init__(self, attribute: Attribute, coder: Coder, way_out: str) -> None:
         self.attribute, self.coder, self.way_out = attribute, coder, way_out
-        self.reading = coder.reading
         self._pieces: list[Codes] = []
         self._missing = self._unlisted = self._faulty = 0
         self._fault, self._fatal = "", False
+
+    @property
+    def reading(self) -> Reading:
+        return self.coder.reading
 
     def conversion(self, dtype: pl.DataType) -> Conversion:
         return self.coder.conversion(dtype)
 
     def take(self, values: pl.Series, how: Conversion, missing: Missing) -> None:
         marked = self.coder.marked(values, missing)
-        if marked.min(initial=0) < 0:
+        if marked.dtype.kind == "i" and marked.min(initial=0) < 0:
             absent, unlisted, faulty = marked == EMPTY, marked == UNLISTED, marked == FAULTY
             self._missing += int(np.count_nonzero(absent))
             self._unlisted += int(np.count_nonzero(unlisted))
@@ -83,7 +94,7 @@ class CodedColumn:
             # Where a code is None the complaints refuse the table, so what stands there instead is never seen.
             marked[absent] = (self.attribute.missing_code or 0) << self.coder.shift
             marked[unlisted | faulty] = (self.coder.other_code or 0) << self.coder.shift
-        self._pieces.append(marked.astype(self._dtype))
+        self._pieces.append(marked.astype(self._dtype, copy=False))
 
     @property
     def _dtype(self) -> np.dtype[np.unsignedinteger[Any]]:
@@ -106,6 +117,16 @@ class CodedColumn:
             )
         return sentences
 
+    def tally(self) -> list[Any]:
+        return [self._missing, self._unlisted, self._faulty, self._fault, self._fatal]
+
+    def add(self, tally: Sequence[Any]) -> None:
+        missing, unlisted, faulty, fault, fatal = tally
+        self._missing += missing
+        self._unlisted += unlisted
+        self._faulty += faulty
+        self._fault, self._fatal = self._fault or fault, self._fatal or fatal
+
     @property
     def others(self) -> int:
         """How many rows held something unlisted and were taken as ``other``."""
@@ -120,10 +141,20 @@ class CodedColumn:
 
 
 def _private_column(attribute: Attribute, *, unrounded: bool = False) -> CodedColumn:
+    match attribute.domain:
+        case Points():
+            widen = "declare points as low and as high as values can be"
+        case Bins():
+            widen = 'declare bins that hold it, or open them (open = "both")'
+        case Range():
+            widen = "declare a wider range"
+        case _:
+            widen = "list it"
+    other = "" if isinstance(attribute.domain, Points) else ' declare other = "..." for it,'
     return CodedColumn(
         attribute,
         Coder.of(attribute, unrounded=unrounded),
-        'list it, declare other = "..." for it, name it under missing_values if it means missing, or correct the data.',
+        f"{widen},{other} name it under missing_values if it means missing, or correct the data.",
     )
 
 
@@ -170,11 +201,25 @@ class _KeptColumn:
             f"Column '{self.attribute.name}': {rows(self._faulty, exact=exact)} {self._fault}; correct the data or the schema."
         ]
 
+    def tally(self) -> list[Any]:
+        return [self._faulty, self._fault]
+
+    def add(self, tally: Sequence[Any]) -> None:
+        faulty, fault, *_ = tally
+        self._faulty += faulty
+        self._fault = self._fault or fault
+
     def values(self) -> pl.Series:
         """All values, in the order of the rows."""
         frames: Sequence[pl.DataFrame] = [piece.to_frame() for piece in self._pieces]
         mixed = f"Column '{self.attribute.name}' holds values of several types; convert it to one type."
         return guarded(mixed, pl.concat, frames, how="vertical_relaxed").to_series()
+
+    def handed_over(self) -> pl.Series:
+        """The values since the last call; they are not kept."""
+        values = self.values()
+        self._pieces = []
+        return values
 
 
 class PassedColumn(_KeptColumn):
@@ -187,6 +232,8 @@ class IdColumn(_KeptColumn):
     def __init__(self, attribute: Attribute) -> None:
         super().__init__(attribute)
         self._missing = 0
+        self.repeated_elsewhere: Callable[[], int] | None = None
+        """Who compares the ids, where they are not kept here."""
 
     def take(self, values: pl.Series, how: Conversion, missing: Missing) -> None:
         super().take(values, how, missing)
@@ -199,14 +246,19 @@ class IdColumn(_KeptColumn):
             sentences.append(
                 f"The id column '{name}': {rows(self._missing, 'have', exact=exact)} no id; complete them."
             )
-        if sentences or self.attribute.repeats != "refuse":
+        kept = bool(self._pieces) or self.repeated_elsewhere is not None
+        if sentences or self.attribute.repeats != "refuse" or not kept:
             return sentences
         if again := guarded(f"The id column '{name}' cannot be compared.", self._repeated):
-            sentences.append(
-                f"The id column '{name}' repeats: {rows(again, 'share', exact=exact)} an id with another, and one row per person is "
-                'required; join the rows of each person, or write repeats = "one at random" in the schema to draw one of them.'
-            )
+            sentences.append(repeated_ids(name, again, exact=exact))
         return sentences
+
+    def tally(self) -> list[Any]:
+        return [*super().tally(), self._missing]
+
+    def add(self, tally: Sequence[Any]) -> None:
+        super().add(tally)
+        self._missing += tally[-1]
 
     def persons(self) -> NDArray[np.int64]:
         """Whose each row is: the number of the first row with the same id."""
@@ -214,8 +266,18 @@ class IdColumn(_KeptColumn):
         return guarded(failure, _first_rows, self.values()).to_numpy().astype(np.int64)
 
     def _repeated(self) -> int:
+        if self.repeated_elsewhere is not None:
+            return self.repeated_elsewhere()
         values = self.values()
         return 0 if values.n_unique() == len(values) else int(values.is_duplicated().sum())
+
+
+def repeated_ids(name: str, again: int, *, exact: bool) -> str:
+    """That ``again`` rows share an id with another."""
+    return (
+        f"The id column '{name}' repeats: {rows(again, 'share', exact=exact)} an id with another, and one row per person is "
+        'required; join the rows of each person, or write repeats = "one at random" in the schema to draw one of them.'
+    )
 
 
 def _first_rows(ids: pl.Series) -> pl.Series:

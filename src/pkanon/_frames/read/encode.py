@@ -12,9 +12,13 @@ stops the reading, without a count. The file is then read again as text, to coun
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -27,15 +31,19 @@ from ..border import Unreadable, guarded
 from .check import check_columns
 from .columns import CodedColumn, Column, IdColumn, PassedColumn, columns_of, released_columns_of
 from .convert import Conversion
+from .formats import JSON_SUFFIXES, SHEET_SUFFIXES
 from .groups import count_rows
 from .labels import are_meant
 from .opening import open_source
+from .place import TableFile
 from .source import Kind, Source
 from .textfile import Reading
-from .textopen import PLAIN, TextFormat
+from .textopen import PLAIN, TextFormat, plain_suffix
 
 READING = "reading"
 """The name of this step in progress reports."""
+_WORTH_THREADS = 1 << 15
+"""Rows of a batch from which a second thread pays for its start."""
 NO_ROWS = "The table has no rows."
 SEVERAL_ROWS = (
     "The table holds several rows of some persons. Of each person one was drawn at random for the release, and nobody knows "
@@ -108,6 +116,58 @@ def encode(
     return encoded
 
 
+class Taker(Protocol):
+    """Who takes the rows of a table while it is read, so that they are never in memory all at once."""
+
+    def begin(self) -> None:
+        """The first row comes next. Whatever came before is void: a text file may be read a second time, in another way."""
+
+    def take(self, batch: Batch) -> None:
+        """The next rows."""
+
+    def repeated(self, name: str) -> int:
+        """How many rows share a value of the id column ``name`` with another."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows: codes by attribute, the columns that are passed on or None, and the id columns by name."""
+
+    rows: int
+    codes: dict[str, Codes]
+    passed: pl.DataFrame | None
+    ids: dict[str, pl.Series]
+
+
+def encode_through(
+    table: object,
+    schema: Schema,
+    taker: Taker,
+    *,
+    text: TextFormat = PLAIN,
+    exact_counts: bool = False,
+    progress: Progress = quiet,
+) -> Encoded:
+    """Like :func:`encode` with ``unrounded``, but for the rows themselves: ``taker`` gets them, the result has none.
+
+    Nothing that was taken may be used before this returns, for rows that do not fit are refused at the end. One row of each
+    person is not drawn here.
+    """
+    declared = [attribute.name for attribute in schema.attributes]
+    source = open_source(table, text, exact_counts=exact_counts)
+    return _encoded(
+        source, declared, lambda: columns_of(schema, unrounded=True), progress, exact_counts, schema.others, taker
+    )
+
+
+def likely_rows(table: str | os.PathLike[str] | TableFile, *, text: TextFormat = PLAIN) -> float | None:
+    """About how many rows a table in a file or a database has; None if only reading all of it would tell."""
+    file = table if isinstance(table, TableFile) else TableFile(table)
+    if not file.is_address and plain_suffix(file.path) in (".zip", *JSON_SUFFIXES, *SHEET_SUFFIXES):
+        return None  # such a file is in memory as a whole when it is opened
+    return open_source(file, text).likely_rows()
+
+
 def count_people(table: object, schema: Schema, *, text: TextFormat = PLAIN) -> int:
     """How many rows a release of the table has: its rows, or the persons in it where one row of each is drawn."""
     if schema.repeating is None:
@@ -127,6 +187,26 @@ def encode_released(table: object, schema: Schema) -> Encoded:
     return _encoded(open_source(table, PLAIN), declared, lambda: released_columns_of(schema), quiet, False)
 
 
+class ReleasedFile:
+    """A file of released rows, opened: nothing is read but its header."""
+
+    def __init__(self, file: Path, schema: Schema) -> None:
+        self._file, self._schema = file, schema
+        self._source = open_source(file, PLAIN)
+        declared = [attribute.name for attribute in schema.attributes if attribute.role in ("randomise", "pass")]
+        check_columns(self._source, declared)
+        self.rows = None if self._source.text is not None else int(self._source.likely_rows() or 0)
+        """How many rows it has; None if only reading them would tell."""
+
+    def batches(self, names: Sequence[str]) -> Iterator[Batch]:
+        """Some columns, some rows at a time; refuses values that the schema does not have, at the end."""
+        columns = [column for column in released_columns_of(self._schema) if column.attribute.name in names]
+        for rows, _ in _taken(self._source, columns, None):
+            yield _batch(columns, rows)
+        if complaints := [sentence for column in columns for sentence in column.complaints(exact=False)]:
+            raise DataError("\n".join(complaints))
+
+
 def _encoded(
     source: Source,
     declared: Sequence[str],
@@ -134,6 +214,7 @@ def _encoded(
     progress: Progress,
     exact_counts: bool,
     undeclared: str = "refuse",
+    taker: Taker | None = None,
 ) -> Encoded:
     check_columns(source, declared, others=undeclared)
     dropped = tuple(name for name in source.names if name not in declared)
@@ -142,11 +223,12 @@ def _encoded(
     rows = None
     if source.text is not None:
         try:
-            rows = _read(source, columns, progress, {column.attribute.name: column.reading for column in columns})
+            readings = {column.attribute.name: column.reading for column in columns}
+            rows = _read(source, columns, progress, readings, taker)
         except Unreadable:
             columns = new_columns()  # read again below, as text
     if rows is None:
-        rows = _read(source, columns, progress, None)
+        rows = _read(source, columns, progress, None, taker)
     coded = [column for column in columns if isinstance(column, CodedColumn)]
     if rows == 0:
         none = {column.attribute.name: column.codes() for column in coded}
@@ -155,6 +237,8 @@ def _encoded(
         raise DataError("\n".join(complaints))
     progress(READING, 1.0)
     others = {column.attribute.name: column.others / rows for column in coded if column.others}
+    if taker is not None:
+        return Encoded(rows, {}, None, source.kind, others, dropped)
     codes = {column.attribute.name: column.codes() for column in coded}
     passed = [column.values() for column in columns if isinstance(column, PassedColumn)]
     drawn = [column for column in columns if isinstance(column, IdColumn) and column.attribute.repeats != "refuse"]
@@ -162,23 +246,62 @@ def _encoded(
     return Encoded(rows, codes, pl.DataFrame(passed) if passed else None, source.kind, others, dropped, persons)
 
 
-def _read(source: Source, columns: list[Column], progress: Progress, readings: Mapping[str, Reading] | None) -> int:
-    """Feeds every row to the columns; how many there were."""
+def _read(
+    source: Source,
+    columns: list[Column],
+    progress: Progress,
+    readings: Mapping[str, Reading] | None,
+    taker: Taker | None = None,
+) -> int:
+    """Feeds every row to the columns, and on to ``taker``; how many there were."""
     rows = 0
+    if taker is not None:
+        taker.begin()
+        for column in columns:
+            if isinstance(column, IdColumn):
+                column.repeated_elsewhere = partial(taker.repeated, column.attribute.name)
+    for height, share in _taken(source, columns, readings):
+        rows += height
+        if taker is not None and height:
+            taker.take(_batch(columns, height))
+        progress(READING, share)
+    return rows
+
+
+def _taken(
+    source: Source, columns: list[Column], readings: Mapping[str, Reading] | None
+) -> Iterator[tuple[int, float]]:
+    """How many rows the columns have taken, a batch at a time, and which share of the table that makes."""
     names = [column.attribute.name for column in columns]
     texts = [column.attribute.name for column in columns if _takes_labels(column, source)]
-    with ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1)) as pool:  # polars and numpy work without the lock
+    with ExitStack() as stack:
+        pool = None
         for batch, share in source.batches(names, readings):
             frame = guarded("The codes cannot be turned into their labels.", source.labelled, batch, texts)
-            hows = [column.conversion(frame.schema[name]) for column, name in zip(columns, names)]
+            types = frame.schema
+            hows = [column.conversion(types[name]) for column, name in zip(columns, names)]
             changes = [how.value.alias(name) for how, name in zip(hows, names) if not how.unchanged]
-            values = guarded("The columns cannot be converted to their types.", frame.with_columns, changes)
-            jobs = [pool.submit(_take, column, values, frame, how) for column, how in zip(columns, hows)]
-            for job in jobs:
-                job.result()
-            rows += frame.height
-            progress(READING, share)
-    return rows
+            failure = "The columns cannot be converted to their types."
+            few = frame.height < _WORTH_THREADS
+            convert = frame.with_columns_seq if few else frame.with_columns
+            values = guarded(failure, convert, changes) if changes else frame
+            if pool is None and not few and not all(dtype.is_integer() for dtype in values.dtypes):
+                # polars and numpy work without the lock; integers are numbered before a thread has woken up
+                pool = stack.enter_context(ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1)))
+            for _ in (pool.map if pool and not few else map)(partial(_take, values, frame), columns, hows):
+                pass
+            yield frame.height, share
+
+
+def _batch(columns: Sequence[Column], rows: int) -> Batch:
+    """The rows that the columns have taken last; they keep none."""
+    passed = [column.handed_over() for column in columns if isinstance(column, PassedColumn)]
+    return Batch(
+        rows,
+        {column.attribute.name: column.codes() for column in columns if isinstance(column, CodedColumn)},
+        pl.DataFrame(passed) if passed else None,
+        {column.attribute.name: column.handed_over() for column in columns if isinstance(column, IdColumn)},
+    )
 
 
 def _takes_labels(column: Column, source: Source) -> bool:
@@ -191,7 +314,7 @@ def _takes_labels(column: Column, source: Source) -> bool:
     return column.coder.type_name == "boolean"
 
 
-def _take(column: Column, values: pl.DataFrame, frame: pl.DataFrame, how: Conversion) -> None:
+def _take(values: pl.DataFrame, frame: pl.DataFrame, column: Column, how: Conversion) -> None:
     name = column.attribute.name
 
     def missing() -> NDArray[np.bool_]:

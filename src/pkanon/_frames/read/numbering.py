@@ -155,7 +155,8 @@ def _shifted(codes: Numbering, low: int, high: int) -> Numbering:
         if len(array) and array.dtype.kind in "iu":
             first, last, limits = int(array.min()), int(array.max()), np.iinfo(array.dtype)
             if low <= first and last <= high and limits.min <= low and last - low <= limits.max:
-                return np.asarray(array - array.dtype.type(low))
+                moved = np.asarray(array - array.dtype.type(low)) if low else array
+                return moved.view(f"u{array.dtype.itemsize}")  # none is negative, and nobody need look
         return codes(array)
 
     return shifted

@@ -28,6 +28,7 @@ from .formats import (
     unzipped,
 )
 from .place import STANDARD_INPUT, TableFile
+from .several import files_at, is_several, open_files
 from .source import FRAMES, Source, class_name
 from .textfile import TextFile, open_bytes, open_text
 from .textopen import TEXT_SUFFIXES, TextFormat, plain_suffix
@@ -77,10 +78,14 @@ def _open(file: TableFile, text: TextFormat, exact_counts: bool) -> Source:
         _refuse_others(file)
         return _of_text(open_bytes(Path("standard input"), file.standard_input, text, exact_counts=exact_counts))
     path = file.path
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give the path of one file.")
+    if is_several(path):
+        _refuse_others(file)
+        files = files_at(path, (*TEXT_SUFFIXES, *PARQUET_SUFFIXES))
+        return open_files(path, files, lambda part: _open(TableFile(part), text, exact_counts))
     if not path.exists():
         raise InputError(f"There is no file {path}.")
+    if not path.is_file():
+        raise InputError(f"{path} is a pipe or a device and can be read only once; give it as standard input (-).")
     suffix = plain_suffix(path)
     if suffix in TEXT_SUFFIXES:
         _refuse_others(file)

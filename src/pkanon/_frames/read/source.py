@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import polars as pl
 
@@ -28,8 +28,21 @@ Batches: TypeAlias = Iterator[tuple[pl.DataFrame, float]]
 BATCH = 1 << 17
 """Rows of a frame handled together."""
 
+_LONG_BATCH = 1 << 20
+"""Rows of a frame without texts: little is done to each."""
+
 _NOT_CONVERTED = "The table cannot be converted to polars columns."
 _NOT_COLLECTED = "The lazy query failed; collect it to see why."
+
+
+class Parts(Protocol):
+    """The files of a table in several."""
+
+    def batches(self, columns: Sequence[str], readings: Mapping[str, Reading] | None) -> Batches:
+        """As :meth:`Source.batches`."""
+
+    def likely_rows(self) -> float | None:
+        """As :meth:`Source.likely_rows`."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +53,8 @@ class Source:
     ``labels`` are the texts that a file has for the codes of its columns, in the order of the codes: public metadata of the
     file. ``gaps`` are columns for which the file says that some codes mean missing; those codes are read as null.
     ``ordinal`` are labelled columns whose codes the file calls an order. ``untyped``: a text may stand for a number or a
-    date, because the file has no better way to write it.
+    date, because the file has no better way to write it. ``parts`` are the files of a table in several, ``expected`` says
+    about how many rows there are where that is cheap to know.
     """
 
     kind: Kind
@@ -52,6 +66,14 @@ class Source:
     gaps: frozenset[str] = frozenset()
     ordinal: frozenset[str] = frozenset()
     untyped: bool = False
+    parts: Parts | None = None
+    expected: Callable[[], float | None] = lambda: None
+
+    def likely_rows(self) -> float | None:
+        """About how many rows there are; None if only reading them would tell."""
+        if self.parts is not None:
+            return self.parts.likely_rows()
+        return self.text.likely_rows() if self.text is not None else self.expected()
 
     def labelled(self, frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
         """The frame with labels instead of codes in those of ``columns`` that have labels."""
@@ -65,6 +87,9 @@ class Source:
         that does not fit raises :class:`Unreadable`. Without ``readings`` every value fits, and what
         still cannot be read is the file's own fault.
         """
+        if self.parts is not None:
+            yield from self.parts.batches(columns, readings)
+            return
         if self.text is None:
             yield from self.read(columns)
             return
@@ -85,19 +110,25 @@ def collected(lazy: pl.LazyFrame, message: str, total: int) -> Batches:
     for frame in guarded_steps(DataError, message, steps):
         done += frame.height
         yield frame, min(done / total, 1.0) if total else 1.0
-    if done != total:  # a signal that somebody else handles makes polars stop early
+    if done != total:  # a signal that somebody else handles makes polars stop early, and so does a panic of its threads
+        guarded(message, lazy.collect)
         raise EnvironmentFailure("Reading the table stopped before its end; run it again, undisturbed.")
 
 
-def sliced(rows: int, cut: Callable[[int, int], pl.DataFrame]) -> Batches:
+def sliced(rows: int, cut: Callable[[int, int], pl.DataFrame], batch: int = BATCH) -> Batches:
     """A table that can be cut, so many rows at a time."""
-    for start in range(0, rows, BATCH):
-        size = min(BATCH, rows - start)
+    for start in range(0, rows, batch):
+        size = min(batch, rows - start)
         yield guarded(_NOT_CONVERTED, cut, start, size), (start + size) / rows
 
 
 def _of_polars(table: Any) -> Source:
-    return Source("polars", tuple(table.columns), lambda columns: sliced(table.height, table.select(columns).slice))
+    def read(columns: Sequence[str]) -> Batches:
+        chosen = pl.DataFrame([table.get_column(name) for name in columns])  # a query would take ten times as long
+        long = table.height > BATCH and not any(isinstance(each, (pl.String, pl.Categorical)) for each in chosen.dtypes)
+        return sliced(table.height, chosen.slice, _LONG_BATCH if long else BATCH)
+
+    return Source("polars", tuple(table.columns), read)
 
 
 def _of_lazy(table: Any) -> Source:

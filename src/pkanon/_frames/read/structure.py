@@ -8,6 +8,7 @@ without a word. The checks here need the bytes only, a piece at a time:
 - :func:`records`: how many lines there are outside quotes;
 - :func:`stray_quotes`: quotes that neither open nor close a field nor are doubled inside one (RFC 4180);
 - :func:`separators`, :func:`uneven_lines`: whether, and how many, lines hold fewer or more fields than the header;
+- :func:`whole_lines`: the text in chunks that hold whole rows;
 - :func:`is_utf8`: whether the bytes are UTF-8.
 
 A quote flips between inside and outside; a doubled quote inside a field flips twice, so parity alone
@@ -115,6 +116,37 @@ def uneven_lines(pieces: Iterable[bytes], separator: str, fields: int) -> tuple[
         pending += int(np.count_nonzero(rest))
         started |= len(rest) > 0
     return short + (started and pending < fields - 1), long + (started and pending > fields - 1)
+
+
+def whole_lines(pieces: Iterable[bytes], skip: int, size: int) -> Iterator[bytes]:
+    """The text after its first ``skip`` bytes in chunks of about ``size`` bytes that end where a row ends."""
+    chunk = bytearray()
+    inside = False  # whether the chunk ends inside quotes
+    for piece in pieces:
+        if skip >= len(piece):
+            skip -= len(piece)
+            continue
+        rest = piece[skip:] if skip else piece
+        skip = 0
+        chunk += rest
+        inside ^= bool(rest.count(b'"') % 2)
+        if len(chunk) >= size and (end := _last_row_end(chunk, inside)):
+            yield bytes(chunk[:end])
+            del chunk[:end]
+            inside = bool(chunk.count(b'"') % 2)
+    if chunk:
+        yield bytes(chunk)
+
+
+def _last_row_end(chunk: bytearray, inside: bool) -> int:
+    """Where the last row that is complete ends: behind a line end with an even number of quotes before it; 0 if none does."""
+    end = len(chunk)
+    while True:
+        before = chunk.rfind(b"\n", 0, end) + 1
+        inside ^= bool(chunk.count(b'"', before, end) % 2)
+        if not before or not inside:
+            return before
+        end = before - 1
 
 
 def is_utf8(pieces: Iterable[bytes]) -> bool:

@@ -14,20 +14,23 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from ..._errors import DataError, EnvironmentFailure, InputError
 from ..border import Unreadable, guarded, guarded_as, guarded_steps, rows
-from .structure import PIECE, is_utf8, look, records, separators, stray_quotes, uneven_lines
-from .textopen import TextFormat, separator_of, text_of, unpacked, without_blank_end
+from .structure import PIECE, is_utf8, look, records, separators, stray_quotes, uneven_lines, whole_lines
+from .textopen import Packed, TextFormat, packed, separator_of, unpacked, without_blank_end, without_blank_lines
 
 _LIKELY_DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_HEADER = 1 << 24
+CHUNK = 1 << 24
+"""Bytes of unpacked text that are read together."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ AS_TEXT = Reading(pl.String(), takes_anything=True)
 
 @dataclass(frozen=True)
 class TextFile:
-    """An existing file. ``data`` is its text in UTF-8 where the file itself cannot be handed to polars.
+    """An existing file. Where the file itself cannot be handed to polars, ``data`` is its text in UTF-8, or ``packed`` unpacks it.
 
     ``exact_counts``: errors say how many lines are at fault, not only that some are.
     """
@@ -57,9 +60,16 @@ class TextFile:
     delimiter_given: bool
     data: bytes | None
     exact_counts: bool = False
+    packed: Packed | None = None
 
-    def pieces(self) -> Iterator[bytes]:
-        """The text, a piece at a time, without the byte order mark."""
+    def pieces(self, told: Callable[[float], None] | None = None) -> Iterator[bytes]:
+        """The text, a piece at a time, without the byte order mark; ``told`` hears the share of a packed file."""
+        if self.packed is None:
+            return self._plain_pieces()
+        text = _without_mark(self.packed.pieces(told))
+        return without_blank_lines(text) if len(self.names) > 1 else text
+
+    def _plain_pieces(self) -> Iterator[bytes]:
         with self.path.open("rb") if self.data is None else io.BytesIO(self.data) as stream:
             if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
                 stream.seek(0)
@@ -81,7 +91,7 @@ class TextFile:
     def _header(self) -> bytes:
         """The bytes up to the first line end outside quotes."""
         header = b""
-        for piece in self.pieces():
+        for piece in self._plain_pieces() if self.packed is None else _without_mark(self.packed.pieces()):
             header += piece
             if b"\0" in piece:
                 raise DataError(self._has_nul)
@@ -118,23 +128,11 @@ class TextFile:
             raise DataError(self._stray_quote)
         if careful and stray_quotes(self.pieces(), self.separator):
             raise DataError(self._stray_quote)
-        nulls = {name: reading.missing_text for name, reading in readings.items() if reading.missing_text is not None}
-        lazy = pl.scan_csv(
-            self.path if self.data is None else self.data,
-            has_header=False,
-            skip_rows=1,  # the header has been read; polars would rename its columns
-            schema={name: readings[name].dtype for name in names},
-            separator=self.separator,
-            null_values=nulls or None,
-            glob=False,
-        )
-        failed = f"{self.path} cannot be read."
-        steps = guarded_as(Unreadable, failed, lazy.collect_batches, maintain_order=True)
-        done, total, gaps = 0, self._likely_rows(), 0
-        for frame in guarded_steps(Unreadable, failed, steps):
+        done, gaps = 0, 0
+        for frame, share in self._chunks(readings) if self.packed else self._scanned(readings):
             done += frame.height
             gaps += frame[names[-1]].null_count()
-            yield frame, min(done / total, 1.0)
+            yield frame, share
         # A signal that somebody else handles makes polars stop early, as if the file ended there. Line ends
         # inside quotes are rare, and slow to tell from others: they are looked for only if the plain count differs.
         if done + 1 != seen.lines and not (seen.quotes and done + 1 == records(self.pieces(), self.separator)):
@@ -145,17 +143,62 @@ class TextFile:
         if (seen.last == self.separator or self._may_be_short(done, gaps)) and (problem := self._uneven()) is not None:
             raise DataError(problem)
 
+    def _scanned(self, readings: Mapping[str, Reading]) -> Iterator[tuple[pl.DataFrame, float]]:
+        """The rows of a text that polars can look at as a whole, in batches that it cuts."""
+        lazy = pl.scan_csv(
+            self.path if self.data is None else self.data,
+            skip_rows=1,  # the header has been read; polars would rename its columns
+            glob=False,
+            **self._options(readings),
+        )
+        failed = f"{self.path} cannot be read."
+        steps = guarded_as(Unreadable, failed, lazy.collect_batches, maintain_order=True)
+        done, total = 0, self.likely_rows()
+        for frame in guarded_steps(Unreadable, failed, steps):
+            done += frame.height
+            yield frame, min(done / total, 1.0)
+
+    def _chunks(self, readings: Mapping[str, Reading]) -> Iterator[tuple[pl.DataFrame, float]]:
+        """The rows of a text that is unpacked on the way, some megabytes at a time."""
+        share = 0.0
+
+        def told(read: float) -> None:
+            nonlocal share
+            share = read
+
+        failed, options = f"{self.path} cannot be read.", self._options(readings)
+        for chunk in whole_lines(self.pieces(told), len(self._header()), CHUNK):
+            frame = guarded_as(Unreadable, failed, pl.read_csv, chunk, **options)
+            if frame.height:
+                yield frame, share
+
+    def _options(self, readings: Mapping[str, Reading]) -> dict[str, Any]:
+        nulls = {name: reading.missing_text for name, reading in readings.items() if reading.missing_text is not None}
+        return {
+            "has_header": False,
+            "schema": {name: readings[name].dtype for name in self.names},
+            "separator": self.separator,
+            "null_values": nulls or None,
+        }
+
     def _may_be_short(self, count: int, gaps: int) -> bool:
         """Whether a line may have been filled up with nulls; then the last column has gaps."""
         if not gaps or len(self.names) == 1:
             return False
         return separators(self.pieces(), self.separator) != (len(self.names) - 1) * (count + 1)
 
-    def _likely_rows(self) -> float:
-        """The number of rows, judged by the first piece."""
+    def likely_rows(self) -> float:
+        """The number of rows, judged by the first piece; a packed text is taken to shrink as much all along."""
         size = self.path.stat().st_size if self.data is None else len(self.data)
-        first = next(self.pieces())
-        return max(size * first.count(b"\n") / len(first), 1.0)
+        read = 0.0
+
+        def told(share: float) -> None:
+            nonlocal read
+            read = share
+
+        first = next(self.pieces(told), b"")
+        length = len(first) / read if read else size
+        return max(length * first.count(b"\n") / max(len(first), 1), 1.0)
 
     def diagnosis(self) -> str:
         """Why polars gave up, as far as the bytes tell."""
@@ -200,14 +243,14 @@ def open_text(path: Path, text: TextFormat, *, exact_counts: bool = False) -> Te
     """The text file at ``path``; its header has been read."""
     separator = separator_of(path, text)
     try:
-        data = text_of(path, text)
+        unpacking = packed(path, text)
     except OSError as error:
         reason = error.strerror
     else:
         reason = None
     if reason is not None:
         raise InputError(f"Cannot read {path}: {reason}.")
-    return _headed(TextFile(path, separator, text.delimiter is not None, data, exact_counts))
+    return _headed(TextFile(path, separator, text.delimiter is not None, None, exact_counts, unpacking))
 
 
 def open_bytes(name: Path, data: bytes, text: TextFormat, *, exact_counts: bool = False) -> TextFile:
@@ -217,4 +260,18 @@ def open_bytes(name: Path, data: bytes, text: TextFormat, *, exact_counts: bool 
 
 
 def _headed(file: TextFile) -> TextFile:
-    return replace(file, data=without_blank_end(file.path, file.data)) if len(file.names) > 1 else file
+    if len(file.names) == 1 or file.packed is not None:
+        return file
+    return replace(file, data=without_blank_end(file.path, file.data))
+
+
+def _without_mark(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The pieces without the byte order mark."""
+    first = b""
+    for piece in pieces:
+        first += piece
+        if len(first) >= len(codecs.BOM_UTF8):
+            break
+    if first := first.removeprefix(codecs.BOM_UTF8):
+        yield first
+    yield from pieces

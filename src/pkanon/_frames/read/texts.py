@@ -1,16 +1,18 @@
 """Texts to codes: exact comparison, many at once.
 
-Up to 256 texts are found by a perfect hash: polars hashes the column, a multiplier chosen once for the
-declared texts spreads their hashes over a small table, and the text found there is compared with the
-text in the column. The comparison decides; the hash only says where to look. It takes half the time
-of a cast to ``pl.Enum``, which does the same for more texts. A column that is a ``pl.Enum`` already
-needs no look at its texts: its categories lead to codes by table, whoever numbered them.
+Polars hashes the column, the hash says where among the declared texts to look, and the text found there is compared with
+the text in the column. The comparison decides. Up to 256 texts are found by a perfect hash: a multiplier chosen once for
+them spreads their hashes over a small table. More are sorted by their hashes. Both take a fraction of the time
+of a cast to ``pl.Enum``, which looks at all declared texts anew for every batch. A column that is a ``pl.Enum`` already
+needs no look at its texts: its categories lead to codes by table, whoever numbered them. Where each category has the
+number of its code, the numbers are the codes and nothing is done.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -29,14 +31,45 @@ class TextCodes:
 
     def __init__(self, codes: Mapping[str, int]) -> None:
         self._codes = codes
-        self._texts = pl.Series(list(codes), dtype=pl.String)
-        self._enum = pl.Enum(self._texts)
-        self._table = compact(np.array([*codes.values(), UNLISTED], np.int32))
-        self._hash = _PerfectHash.of(self._texts) if len(codes) <= _MOST_HASHED else None
+        self._numbered: tuple[pl.Enum, bool] | None = None
+
+    @cached_property
+    def _texts(self) -> pl.Series:
+        return pl.Series(list(self._codes), dtype=pl.String)
+
+    @cached_property
+    def _enum(self) -> pl.Enum:
+        return pl.Enum(self._texts)
+
+    @cached_property
+    def _table(self) -> Marked:
+        return compact(np.array([*self._codes.values(), UNLISTED], np.int32))
+
+    @cached_property
+    def _hash(self) -> _PerfectHash | _SortedHash | None:
+        small = len(self._codes) <= _MOST_HASHED
+        return _PerfectHash.of(self._texts) if small else _SortedHash.of(self._texts)
+
+    @cached_property
+    def _found(self) -> Marked:
+        """The code of the text that each slot of the hash leads to."""
+        assert self._hash is not None
+        return self._table.take(self._hash.places)
+
+    def are_numbered(self, dtype: pl.Enum) -> bool:
+        """Whether each category of a column has the number of its code."""
+        if self._numbered is None or self._numbered[0] != dtype:
+            numbered = all(self._codes.get(text) == number for number, text in enumerate(dtype.categories.to_list()))
+            self._numbered = dtype, numbered
+        return self._numbered[1]
 
     def marked(self, values: pl.Series) -> Marked:
-        """Codes and marks of a column of texts or categories."""
-        if isinstance(values.dtype, pl.Enum):
+        """Codes and marks of a column of texts or categories, or of the numbers of categories that :meth:`are_numbered`."""
+        if values.dtype.is_integer():
+            if not values.null_count():
+                return values.to_numpy()
+            codes: Marked = values.fill_null(0).to_numpy().astype(np.int32)  # with room for marks
+        elif isinstance(values.dtype, pl.Enum):
             codes = self._of_categories(values, values.dtype)
         elif self._hash is None:
             codes = self._of_categories(values.cast(self._enum, strict=False), self._enum)
@@ -46,9 +79,9 @@ class TextCodes:
             codes[values.is_null().to_numpy()] = EMPTY
         return codes
 
-    def _of_hashes(self, values: pl.Series, by_hash: _PerfectHash) -> Marked:
+    def _of_hashes(self, values: pl.Series, by_hash: _PerfectHash | _SortedHash) -> Marked:
         slots = by_hash.slots(values)
-        codes = self._table.take(by_hash.places).take(slots)
+        codes = self._found.take(slots)
         likely = self._texts[pl.Series(by_hash.places.take(slots))]
         listed = likely == values  # null where the value is null
         if not listed.all(ignore_nulls=True):
@@ -94,3 +127,24 @@ class _PerfectHash:
         slots = values.hash().to_numpy() * self.multiplier
         slots >>= self.shift
         return slots.view(np.int64)
+
+
+@dataclass(frozen=True)
+class _SortedHash:
+    """Many texts, sorted by their hashes: ``places`` tells for each slot which text has that hash."""
+
+    hashes: NDArray[np.uint64]
+    places: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, texts: pl.Series) -> _SortedHash | None:
+        """The texts by their hashes; None in the practically impossible case that two share one of 64 bits."""
+        hashes = texts.hash().to_numpy()
+        places = np.argsort(hashes).astype(np.uint32)
+        ascending = hashes[places]
+        return None if (ascending[1:] == ascending[:-1]).any() else cls(ascending, places)
+
+    def slots(self, values: pl.Series) -> NDArray[np.int64]:
+        """The slot of the first text whose hash is not below that of each value."""
+        slots = np.searchsorted(self.hashes, values.hash().to_numpy())
+        return np.minimum(slots, len(self.hashes) - 1, out=slots)

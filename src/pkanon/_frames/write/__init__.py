@@ -3,23 +3,32 @@
 decode.py  codes to a data frame with labels and declared types
 labels.py  a word for missing answers
 output.py  data frames to other libraries and to files
-export.py  to one file of any format;  statistics.py  SPSS and Stata;  spreadsheet.py  Excel
+database.py  to a table of a database;  export.py  to one file of any format;  statistics.py  SPSS and Stata;  spreadsheet.py  Excel
+marks.py  rows with a mark that says what they are
 """
 
+from .database import is_database, write_table
 from .decode import decode, decode_attributes, wide_types
 from .export import EXPORTS, export, export_suffix
 from .labels import with_missing_label
-from .output import as_kind, write_csv, write_parquet
+from .marks import Mark, beside, export_marked
+from .output import Frames, as_kind, write_csv, write_parquet
 
 __all__ = [
     "EXPORTS",
+    "Frames",
+    "Mark",
     "as_kind",
+    "beside",
     "decode",
     "decode_attributes",
     "export",
+    "export_marked",
     "export_suffix",
+    "is_database",
     "wide_types",
     "with_missing_label",
     "write_csv",
     "write_parquet",
+    "write_table",
 ]

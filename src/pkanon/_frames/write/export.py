@@ -10,13 +10,15 @@ import polars as pl
 from ..._errors import InputError
 from ..._files import write_file
 from ..._schema import Bins, Schema
-from .output import write_csv, write_parquet, written
+from .output import Frames, write_csv, write_parquet, written
 from .spreadsheet import write_sheet
-from .statistics import file_names, write_statistics
+from .statistics import TITLE, file_names, write_statistics
 
 _STATISTICS = (".sav", ".zsav", ".dta")
-_ARROW = (".feather", ".arrow", ".ipc")
-EXPORTS = (".csv", ".parquet", *_ARROW, *_STATISTICS, ".xlsx")
+ARROW = (".feather", ".arrow", ".ipc")
+_STREAMED = (".csv", ".parquet", *ARROW)
+"""Formats that are written a piece at a time."""
+EXPORTS = (".csv", ".parquet", *ARROW, *_STATISTICS, ".xlsx")
 
 
 def export_suffix(path: Path) -> str:
@@ -28,38 +30,49 @@ def export_suffix(path: Path) -> str:
 
 
 def export(
-    frame: pl.DataFrame, path: Path, schema: Schema, metadata: Mapping[str, str], about: Sequence[str]
+    frame: pl.DataFrame | Frames,
+    path: Path,
+    schema: Schema,
+    metadata: Mapping[str, str],
+    about: Sequence[str],
+    *,
+    title: str = TITLE,
 ) -> dict[str, str]:
     """Writes the table to a file that does not exist yet; the columns that have another name there, by their own name.
 
-    ``metadata`` goes into a Parquet file, the sentences ``about`` the rows into a workbook, and the order of values into a
-    file of SPSS.
+    ``metadata`` goes into a Parquet file, the sentences ``about`` the rows into a workbook, the ``title`` and the order of values
+    into a file of SPSS or Stata.
     """
     ordinal = {
         a.name for a in schema.randomised if a.released_type == "text" and (a.ordered or isinstance(a.domain, Bins))
     }
     suffix = export_suffix(path)
-    write_file(path, lambda unfinished: _write(frame, unfinished, suffix, ordinal, metadata, about))
+    if isinstance(frame, Frames) and suffix not in _STREAMED:
+        frame = frame.lazy().collect()
+    write_file(path, lambda unfinished: _write(frame, unfinished, suffix, ordinal, metadata, about, title))
     if suffix not in _STATISTICS:
         return {}
-    return {name: new for name, new in file_names(frame.columns, suffix).items() if new != name}
+    return {name: new for name, new in file_names(list(frame.schema), suffix).items() if new != name}
 
 
 def _write(
-    frame: pl.DataFrame,
+    frame: pl.DataFrame | Frames,
     path: Path,
     suffix: str,
     ordinal: Collection[str],
     metadata: Mapping[str, str],
     about: Sequence[str],
+    title: str,
 ) -> None:
     if suffix == ".csv":
         write_csv(frame, path)
     elif suffix == ".parquet":
         write_parquet(frame, path, metadata)
-    elif suffix in _ARROW:
-        written(lambda: frame.write_ipc(path, compression="zstd"), path)
+    elif suffix in ARROW:
+        written(lambda: frame.lazy().sink_ipc(path, compression="zstd"), path)
+    elif isinstance(frame, Frames):
+        raise AssertionError("this format is not written a piece at a time")
     elif suffix == ".xlsx":
         written(lambda: write_sheet(frame, path, about), path)
     else:
-        written(lambda: write_statistics(frame, path, suffix, ordinal), path)
+        written(lambda: write_statistics(frame, path, suffix, ordinal, title=title, notes=about), path)

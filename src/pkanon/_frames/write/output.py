@@ -11,12 +11,13 @@ import importlib
 import importlib.util
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from ..._errors import EnvironmentFailure, PkanonError
 from ..border import FOREIGN, guarded
@@ -51,7 +52,31 @@ def _pandas_column(pandas: Any, column: pl.Series) -> Any:
     return pandas.Series(column.to_list(), dtype=None if len(column) else object)
 
 
-def write_csv(frame: pl.DataFrame, path: str | Path) -> None:
+class Frames:
+    """A table that is on a disk, as data frames that follow each other; ``one`` has its columns and any row or none."""
+
+    def __init__(self, one: pl.DataFrame, height: int, pieces: Callable[[], Iterator[pl.DataFrame]]) -> None:
+        self.schema, self.height, self.pieces = one.schema, height, pieces
+        self._last = one[:0]
+
+    def lazy(self) -> pl.LazyFrame:
+        """A query that gives the rows, a piece at a time."""
+
+        def read(
+            columns: list[str] | None, predicate: Any, rows: int | None, size: int | None
+        ) -> Iterator[pl.DataFrame]:
+            for piece in self.pieces():
+                self._last = piece.tail(1)
+                yield piece if columns is None else piece.select(columns)
+
+        return register_io_source(read, schema=self.schema)
+
+    def tail(self, rows: int) -> pl.DataFrame:
+        """The last row, when all have been read."""
+        return self._last
+
+
+def write_csv(frame: pl.DataFrame | Frames, path: str | Path) -> None:
     """Writes a CSV file; an existing one is replaced."""
     written(lambda: frame.lazy().sink_csv(path), path)
     tail = frame.tail(1).write_csv(include_header=False).encode()
@@ -62,7 +87,10 @@ def write_csv(frame: pl.DataFrame, path: str | Path) -> None:
 
 
 def write_parquet(
-    frame: pl.DataFrame, path: str | Path, metadata: Mapping[str, str], types: Mapping[str, pl.DataType] | None = None
+    frame: pl.DataFrame | Frames,
+    path: str | Path,
+    metadata: Mapping[str, str],
+    types: Mapping[str, pl.DataType] | None = None,
 ) -> None:
     """Writes a Parquet file, columns cast to ``types``, with ``metadata`` among the metadata of the file."""
     casts = [pl.col(name).cast(dtype) for name, dtype in (types or {}).items()]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,20 +30,34 @@ _RESERVED = frozenset(
 )
 
 
-def write_statistics(frame: pl.DataFrame, path: Path, suffix: str, ordinal: Collection[str]) -> None:
-    """Writes a file of SPSS (.sav, .zsav) or Stata (.dta); SPSS is told that the values of ``ordinal`` columns are an order."""
+def write_statistics(
+    frame: pl.DataFrame,
+    path: Path,
+    suffix: str,
+    ordinal: Collection[str],
+    *,
+    title: str = TITLE,
+    notes: Sequence[str] = (),
+) -> None:
+    """Writes a file of SPSS (.sav, .zsav) or Stata (.dta) under a ``title``.
+
+    SPSS is told that the values of ``ordinal`` columns are an order, and gets the ``notes``.
+    """
     pyreadstat = _package()
     names = file_names(frame.columns, suffix)
     labels = {names[name]: found for name in frame.columns if (found := _labels(frame[name], suffix))}
     columns = pl.DataFrame([_column(frame[name]).alias(names[name]) for name in frame.columns])
     renamed = {new: old[:80] for old, new in names.items() if new != old}
     if suffix == ".dta":
-        pyreadstat.write_dta(columns, str(path), file_label=TITLE, column_labels=renamed, variable_value_labels=labels)
+        pyreadstat.write_dta(
+            columns, str(path), file_label=title[:80], column_labels=renamed, variable_value_labels=labels
+        )
         return
     pyreadstat.write_sav(
         columns,
         str(path),
-        file_label=TITLE[:64],
+        file_label=title[:64],
+        note=_lines(notes),
         column_labels=renamed,
         variable_value_labels=labels,
         variable_measure={names[name]: _measure(frame[name], ordinal) for name in frame.columns},
@@ -50,6 +65,12 @@ def write_statistics(frame: pl.DataFrame, path: Path, suffix: str, ordinal: Coll
         compress=suffix == ".zsav",
         row_compress=suffix == ".sav",
     )
+
+
+def _lines(notes: Sequence[str]) -> list[str]:
+    """Notes as SPSS holds them: plain characters, 80 to a line."""
+    plain = " ".join(notes).encode("ascii", "replace").decode()
+    return textwrap.wrap(plain, 80)
 
 
 def file_names(columns: Sequence[str], suffix: str) -> dict[str, str]:

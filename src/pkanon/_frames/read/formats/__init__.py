@@ -9,7 +9,8 @@ query.py        what to ask a database;  sqlite.py, duck.py, postgres.py  asking
 
 from .columnar import ARROW_SUFFIXES, JSON_SUFFIXES, PARQUET_SUFFIXES, open_arrow, open_json_lines, open_parquet
 from .duck import open_duckdb
-from .postgres import open_postgres
+from .postgres import connected_postgres, open_postgres
+from .query import identifier
 from .spreadsheet import SHEET_SUFFIXES, open_sheet
 from .sqlite import open_sqlite
 from .statistics import STATISTICS_SUFFIXES, open_statistics
@@ -21,6 +22,8 @@ __all__ = [
     "PARQUET_SUFFIXES",
     "SHEET_SUFFIXES",
     "STATISTICS_SUFFIXES",
+    "connected_postgres",
+    "identifier",
     "open_arrow",
     "open_duckdb",
     "open_json_lines",

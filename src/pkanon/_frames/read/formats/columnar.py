@@ -62,4 +62,6 @@ def _scanned(scan: Callable[[], pl.LazyFrame], damaged: str) -> Source:
     lazy = guarded(damaged, scan)
     names = guarded(damaged, lazy.collect_schema).names()
     total = guarded(damaged, lazy.select(pl.len()).collect).item()
-    return Source("polars", tuple(names), lambda columns: collected(lazy.select(columns), damaged, total))
+    return Source(
+        "polars", tuple(names), lambda columns: collected(lazy.select(columns), damaged, total), expected=lambda: total
+    )

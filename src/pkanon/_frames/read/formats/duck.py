@@ -12,7 +12,7 @@ import polars as pl
 
 from ...._errors import InputError, missing_package
 from ...border import guarded, guarded_as
-from ..source import Batches, Source, Stream, sliced
+from ..source import Batches, Source, Stream, collected
 from .query import REFUSED, identifier, selection, within
 
 _AS_THEY_ARE = (
@@ -28,6 +28,8 @@ _AS_THEY_ARE = (
     "ENUM",
     "BLOB",
 )
+_MEMORY = "2GB"
+"""What duckdb keeps of the file in memory; by itself it would take most of what there is."""
 _ENDS = ("INT", "INTEGER", "BIGINT", "SMALLINT", "TINYINT")
 
 
@@ -41,6 +43,7 @@ def open_duckdb(path: Path, query: str | None) -> Source:
             "enable_external_access": "false",
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
+            "memory_limit": _MEMORY,
         }
         return guarded(damaged, duckdb.connect, str(path), read_only=True, config=config)
 
@@ -57,11 +60,18 @@ def open_duckdb(path: Path, query: str | None) -> Source:
         failed = f"The query cannot be run to its end on {path}; try it in duckdb."
         chosen = ", ".join(_cast(name, types[name]) for name in columns)
         with closing(connected()) as connection:
+            total = guarded(failed, counted, connection)
             relation = guarded(failed, connection.sql, within(select, chosen))
-            frame = guarded(failed, pl.DataFrame, Stream(relation))
-        return sliced(frame.height, frame.slice)
+            yield from collected(guarded(failed, pl.scan_arrow_c_stream, Stream(relation)), failed, total)
 
-    return Source("polars", tuple(types), read)
+    def counted(connection: Any) -> int:
+        return int(connection.execute(within(select, "count(*)")).fetchall()[0][0])
+
+    def expected() -> float:
+        with closing(connected()) as connection:
+            return guarded(damaged, counted, connection)
+
+    return Source("polars", tuple(types), read, expected=expected)
 
 
 def _cast(name: str, kind: str) -> str:

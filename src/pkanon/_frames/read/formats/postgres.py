@@ -66,7 +66,18 @@ def open_postgres(address: str, query: str | None) -> Source:
             for piece in guarded_steps(DataError, _FAILED, pieces):
                 yield guarded(_FAILED, _frame, piece, {name: types[name] for name in columns}), 0.0
 
-    return Source("polars", tuple(types), read)
+    def expected() -> float | None:
+        """What the server reckons with; it may never have looked at the table."""
+        with closing(connected()) as connection:
+            plan = _asked(connection, f"EXPLAIN (FORMAT JSON) {within(select)}").fetchone()[0]
+        return float(plan[0]["Plan"]["Plan Rows"])
+
+    return Source("polars", tuple(types), read, expected=expected)
+
+
+def connected_postgres(address: str) -> Any:
+    """A connection that may write."""
+    return _reached(_package(), address)
 
 
 def _reached(psycopg: Any, address: str) -> Any:
@@ -142,4 +153,4 @@ def _package() -> Any:
         return importlib.import_module("psycopg")
     except ImportError:
         pass
-    raise missing_package("Reading from PostgreSQL needs the package psycopg", "databases")
+    raise missing_package("PostgreSQL needs the package psycopg", "databases")

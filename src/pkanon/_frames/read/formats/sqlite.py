@@ -57,7 +57,11 @@ def open_sqlite(path: Path, query: str | None) -> Source:
                 frame = guarded(failed, pl.DataFrame, rows, schema=types, orient="row")
                 yield frame, min(done / total, 1.0) if total else 1.0
 
-    return Source("polars", names, read, untyped=True)
+    def expected() -> float:
+        with closing(connected()) as connection:
+            return float(guarded(damaged, lambda: connection.execute(within(select, "count(*)")).fetchone()[0]))
+
+    return Source("polars", names, read, untyped=True, expected=expected)
 
 
 def _is_complete(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from pathlib import Path
 
@@ -16,7 +17,8 @@ _LEFT_BY_SYSTEMS = ("__MACOSX/", ".DS_Store")
 def unzipped(path: Path, member: str | None) -> tuple[Path, bytes]:
     """The name and the bytes of a file in an archive; which one must be said where there are several."""
     damaged = f"{path} is a damaged or incomplete zip archive."
-    with guarded(damaged, zipfile.ZipFile, path) as archive:
+    packed = io.BytesIO(path.read_bytes())  # in memory: a wrong place in the archive is no failure of the disk
+    with guarded(damaged, zipfile.ZipFile, packed) as archive:
         inside = {
             each.filename: each
             for each in archive.infolist()
