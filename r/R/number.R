@@ -3,8 +3,8 @@
 # Counts, sums and differences are linear functions of the table. Products and ratios are linear to first order (the delta
 # method): a number carries its slope in each cell. So numbers from one table can be combined with their correlated errors.
 # A number also records whether it is linear, or a quotient of two linear numbers: counts and shares have better intervals
-# than their slopes alone would give. And it records by which linear numbers it was divided: a number over the size of a small
-# group cannot be trusted.
+# than their slopes alone would give. And it records by which numbers it was divided: a number over the size of a small
+# group, or over another uncertain number, cannot be trusted.
 
 new_number <- function(table, value, slopes, linear = FALSE, above = NULL, below = NULL, offset = 0, scale = "plain",
                        what = "number", level = 0.95, divisors = list()) {
@@ -58,16 +58,22 @@ multiply <- function(x, y) {
 divide <- function(x, y) {
   if (is_constant(y)) return(scaled(x, if (y$offset != 0) 1 / y$offset else NaN))
   plain <- y$linear && y$offset == 0
-  # there is nothing to divide by where what is never negative, such as people, is not positive
-  usable <- if (plain && all(y$slopes >= 0)) y$value > 0 else y$value != 0
+  # there is nothing to divide by where what is never negative, such as people or a share, is not positive
+  usable <- if (is_positive(y)) y$value > 0 else y$value != 0
   divisor <- if (!is.nan(y$value) && usable) y$value else NaN
   value <- x$value / divisor
   slopes <- (x$slopes - value * y$slopes) / divisor
-  divisors <- c(x$divisors, if (plain) list(y) else y$divisors)
+  divisors <- c(x$divisors, y$divisors, list(y))
   if (plain && x$linear && x$offset == 0) {
     return(new_number(x$table, value, slopes, above = x, below = y, divisors = divisors))
   }
   new_number(x$table, value, slopes, divisors = divisors)
+}
+
+# Whether a number adds up what is never negative, such as people, or is a quotient of two such sums.
+is_positive <- function(x) {
+  parts <- if (is.null(x$above)) list(x) else list(x$above, x$below)
+  x$offset == 0 && all(vapply(parts, function(part) part$linear && all(part$slopes >= 0), TRUE))
 }
 
 # What a quotient is if it is a mean over people: the least and the largest value that it can have, and the factor of which it
@@ -268,14 +274,28 @@ flag_of <- function(x, level = x$level) {
       if (reduced_error(reduced)$predicted) flags <- c(flags, "predicted error")
     }
   }
+  # a ratio: one that may be zero has no place on its scale
+  if (x$scale == "log" && is.finite(x$value) && x$value <= z_of(level) * standard_error(x)) flags <- union(flags, "near zero")
   small <- vapply(x$divisors, function(size) !is_constant(size) && is_small(size, level), TRUE)
-  if (any(small)) flags <- c(flags, "small group")
+  # a mean that may be anything, although the group is large enough: nothing is known of it either
+  anything <- FALSE
+  if (!is.null(mean) && is.null(mean$factor) && x$scale == "plain" && mean$least < mean$largest) {
+    limits <- number_limits(x, level)
+    anything <- limits$low <= mean$least + x$offset && limits$high >= mean$largest + x$offset
+  }
+  if (any(small) || anything) flags <- c(flags, "small group")
   if (!is.null(mean) && x$scale == "plain" && number_limits(x, level)$beyond) flags <- c(flags, "out of range")
   paste(flags, collapse = ", ")
 }
 
-# Whether a linear number is not certain enough to divide by; one that can have either sign is taken without it.
+# Whether a number is not certain enough to divide by; one that can have either sign is taken without it.
 is_small <- function(size, level) {
+  if (!size$linear || size$offset != 0) {
+    limits <- number_limits(size, level)
+    if (!is.finite(size$value)) return(TRUE)
+    if (size$value < 0) limits <- list(low = -limits$high, high = -limits$low)
+    return(!certain(abs(size$value), limits))
+  }
   limits <- reduced_limits(reduce_function(size$table, size$slopes), level)
   possible <- as.vector(size$table$channel$possible)
   if (size$value < 0 && any(size$slopes[possible] < 0)) {

@@ -77,7 +77,7 @@ def test_r_finds_nothing_wrong(tmp_path, monkeypatch):
     assert all(line.startswith(HARMLESS) for line in noted), output
     assert f"Status: {'1 NOTE' if noted else 'OK'}" in lines
     assert "Running ‘example.R’" in output
-    assert "checking examples ... OK" in output
+    assert re.search(r"checking examples \.\.\.( \[.*\])? OK", output)  # a slow machine has its times in between
 
 
 def test_the_version_is_that_of_the_program():

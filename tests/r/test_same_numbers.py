@@ -135,6 +135,12 @@ def ask_numbers(questions, key, tab, table, level):
             table.proportion(one, other) - table.proportion(one, rest),
             level,
         )
+        questions.number(
+            f"{key} ratio of shares",
+            f"proportion({tab}, {first}, {second}) / proportion({tab}, {first}, {r_condition(rest)})",
+            table.proportion(one, other) / table.proportion(one, rest),
+            level,
+        )
         questions.number(f"{key} odds", f"odds_ratio({tab}, {first}, {second})", table.odds_ratio(one, other), level)
     questions.number(
         f"{key} algebra",
