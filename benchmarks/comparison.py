@@ -113,9 +113,9 @@ def digits(value: float) -> str:
 
 
 def use_rows(name: str, result: pk.experiments.Comparison) -> dict[str, str]:
-    """Per measure: Mondrian, the same with the target as it is, equal-rho, optimal at each k.
+    """Per measure: Mondrian, the same with the target as it is, equal-rho, optimal, optimal read by its model, at each k.
 
-    The better reading of the randomised ones; in bold the best of the three that protect all attributes, unless it is
+    The better of inverse and simplex for the others; in bold the best of those that protect all attributes, unless it is
     worse than what needs no table of several attributes at all.
     """
     found = {}
@@ -129,11 +129,11 @@ def use_rows(name: str, result: pk.experiments.Comparison) -> dict[str, str]:
             here = dict(
                 frame.filter((pl.col("k") == k) & (pl.col("measure") == measure)).select("way", "value").iter_rows()
             )
-            values = {
-                start: best_of(value for way, value in here.items() if way.startswith(start))
-                for start in ("mondrian", "mondrian as-is", "equal-rho", "optimal")
-            }
-            values["mondrian"] = here["mondrian"]
+            values = {way: here[way] for way in ("mondrian", "mondrian as-is")}
+            for design in ("equal-rho", "optimal"):
+                values[design] = best_of(here[f"{design} {method}"] for method in ("inverse", "simplex"))
+            if "optimal model" in here:
+                values["model"] = here["optimal model"]
             best = best_of(value for way, value in values.items() if way != "mondrian as-is")
             naive = [beside[way] for way in ("independence", "commonest value") if way in beside]
             if naive and best_of(best, *naive) != best:

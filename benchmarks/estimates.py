@@ -70,7 +70,10 @@ def accuracy() -> tuple[str, str]:
     table = pk.demo_table().select(names)
     sizes = [schema.attribute(name).size for name in names]
     truth = tabulate([table[name].to_physical().to_numpy() for name in names], sizes)
-    errors = ["| design, k = 2 | predicted | inverse | simplex | em |", "| --- | ---: | ---: | ---: | ---: |"]
+    errors = [
+        "| design, k = 2 | predicted | inverse | simplex | em | model |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
     passes = [
         "| design | plain steps | accelerated steps | times fewer | largest difference of a cell, people |",
         "| --- | ---: | ---: | ---: | ---: |",

@@ -4,8 +4,8 @@
     python benchmarks/speed.py --write    also put them into docs/results/benchmarks.md
 
 Baselines: the plain numpy script a user would write (PCG64, not secure), and polars reading and
-writing the same file with nothing in between. Candidates run round-robin and medians are reported,
-because machines are noisy: read the ratios, not the milliseconds.
+writing the same file with nothing in between. Candidates run round-robin, the processor time of all threads is counted and
+medians are reported, because machines are noisy: read the ratios, not the milliseconds.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from report import put
 
 
 def round_robin(candidates: dict[str, Callable[[], None]], rounds: int) -> dict[str, float]:
-    """Median seconds of each candidate; every round runs every candidate once."""
+    """Median processor seconds of each candidate, all threads; every round runs every candidate once."""
     times: dict[str, list[float]] = {name: [] for name in candidates}
     for _ in range(rounds):
         for name, run in candidates.items():
-            start = time.perf_counter()
+            start = time.process_time()
             run()
-            times[name].append(time.perf_counter() - start)
+            times[name].append(time.process_time() - start)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
@@ -145,21 +145,21 @@ def peak():  # not ru_maxrss: a child inherits its parent's
     return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024
 if tool == "polars":
     import polars as pl
-    before = peak(); start = time.perf_counter()
+    before = peak(); start = time.process_time()
     if kind == "csv": pl.read_csv(source).write_csv(out + ".csv")
     else: pl.read_parquet(source).write_parquet(out + ".parquet")
 else:
     import pkanon as pk, pkanon._release
     from cryptography.hazmat.primitives.ciphers import Cipher
     loaded = pk.read_plan(plan)
-    before = peak(); start = time.perf_counter()
+    before = peak(); start = time.process_time()
     pk.release(source, loaded).save(out, format=kind)
-print(time.perf_counter() - start, peak() - before)
+print(time.process_time() - start, peak() - before)
 """
 
 
 def _fresh(tool: str, source: Path, plan: Path, kind: str, out: Path) -> tuple[float, float]:
-    """Seconds and peak megabytes above those after import, in a process of its own."""
+    """Processor seconds and peak megabytes above those after import, in a process of its own."""
     command = [sys.executable, "-c", CHILD, tool, str(source), str(plan), kind, str(out)]
     result = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     shutil.rmtree(out, ignore_errors=True)
@@ -180,7 +180,7 @@ def main() -> None:
     report = (
         f"{rows:,} rows x 7 attributes (sizes 2, 18, 12, 3, 3, 18, 20), {os.cpu_count()} cores, "
         f"Python {platform.python_version()}, numpy {np.__version__}, polars {pl.__version__}; "
-        f"medians of {arguments.rounds} rounds.\n\n### In memory\n\n{in_memory}\n\n### Files\n\n{on_disk}\n"
+        f"processor time, medians of {arguments.rounds} rounds.\n\n### In memory\n\n{in_memory}\n\n### Files\n\n{on_disk}\n"
     )
     print(report)
     if arguments.write:

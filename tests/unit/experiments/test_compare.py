@@ -59,6 +59,7 @@ class TestNumbers:
         risks = {"linkage", "linkage_highest", "inference", "certain"}
         expected = {
             **{f"{design} {method}": uses for design in ("equal-rho", "optimal") for method in ("inverse", "simplex")},
+            "optimal model": uses - {"accuracy", "log_loss"},
             **dict.fromkeys(("equal-rho", "optimal"), risks),
             **dict.fromkeys(("mondrian", "mondrian as-is"), uses | risks),
         }
@@ -99,6 +100,15 @@ class TestNumbers:
     def test_more_anonymity_more_error(self, result):
         for way in ("mondrian", "mondrian as-is", "equal-rho inverse", "optimal inverse"):
             assert value(result, "l1_2", 2, way) < value(result, "l1_2", 20, way)
+
+    def test_a_model_reads_more_from_few_rows(self, result):
+        for k in result.ks:
+            model, others = (
+                [value(result, measure, k, f"optimal {way}") for measure in ("l1_2", "l1_3", "query_error")]
+                for way in ("model", "simplex")
+            )
+            assert (np.array(model) < others).all()
+        assert set(result.to_polars().filter(pl.col("way") == "optimal model")["releases"]) == {1}
 
     def test_equal_seeds_give_equal_numbers(self, people, schema):
         how = {"ks": [3], "target": "sex", "queries": 20, "releases": 1}
@@ -278,6 +288,7 @@ class TestOddTables:
     def test_attributes_in_two_blocks_keep_their_places(self, seed, monkeypatch):
         """Blocks have an order of their own; a mix-up would show as errors of a table that is all noise."""
         monkeypatch.setattr("pkanon._design.optimal.MOST_WORK", 1e6)
+        monkeypatch.setattr("pkanon._design.interior.MOST_OPERATIONS", 0)
         sizes = [2, 3, 4, 5, 6, 7, 2, 3, 4]
         table, schema = self.random(4_000, sizes, seed)
         plan = pk.plan(schema, records=4_000, k=2)

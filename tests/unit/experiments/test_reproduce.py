@@ -97,7 +97,14 @@ class TestNumbers:
 
     def test_every_point_has_every_design_and_method(self, result):
         frame = result.to_polars()
-        assert set(frame.group_by("experiment", "records", "attributes", "k").len()["len"]) == {6}
+        model = pl.col("method") == "model"
+        assert set(frame.filter(~model).group_by("experiment", "records", "attributes", "k").len()["len"]) == {6}
+        places = frame.filter(pl.col("attributes") > 1).select("experiment", "records", "attributes", "k").unique()
+        assert (
+            frame.filter(model).height == places.height
+        )  # of the paper's design, where a model has two attributes or more
+        assert set(frame.filter(model)["design"]) == {"equal-rho"}
+        assert set(frame.filter(model)["releases"]) == {1}
         absent = frame.filter(pl.col("l1").is_null())
         assert set(absent["method"]) == {"em"}
         assert absent["cells"].min() > 25_000
@@ -142,7 +149,7 @@ class TestStatements:
     def test_tables_with_more_cells_than_records_are_named_and_not_judged(self, result):
         frame = result.to_polars()
         sparse = pl.col("cells") > pl.col("records")
-        assert frame.filter(sparse & (pl.col("records") == ROWS)).height == 6
+        assert frame.filter(sparse & (pl.col("records") == ROWS)).height == 7
         changed = statements(
             frame.with_columns(ratio=pl.when(sparse).then(pl.col("ratio") * 0 + 0.1).otherwise("ratio"))
         )

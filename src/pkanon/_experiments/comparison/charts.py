@@ -39,7 +39,7 @@ PANELS = {
 }
 LINEAR = ("accuracy", "log_loss", "inference", "certain")
 SHARES = ("accuracy", "inference", "certain")
-_RED, _BLUE, _GREEN = "#D55E00", "#0072B2", "#009E73"
+_RED, _BLUE, _GREEN, _PINK = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
 WAYS = {
     "mondrian": (_RED, "square", True, "Mondrian, all generalised"),
     "mondrian as-is": (_RED, "square", False, "Mondrian, target as it is"),
@@ -48,6 +48,7 @@ WAYS = {
     "equal-rho": (_BLUE, "circle", True, "equal-rho (the paper)"),
     "optimal inverse": (_GREEN, "triangle-up", True, "optimal, inverse"),
     "optimal simplex": (_GREEN, "triangle-up", False, "optimal, simplex"),
+    "optimal model": (_PINK, "diamond", True, "optimal, model"),
     "optimal": (_GREEN, "triangle-up", True, "optimal"),
 }
 WIDTH, HEIGHT = 340, 230

@@ -54,9 +54,10 @@ compared at the same k. <em>Mondrian</em> divides the people into groups of at l
 each group's ranges of values; all attributes are generalised, or all but the target, which is then published as it
 is. <em>equal-rho</em> (the paper's design) and <em>optimal</em> (the default) randomise every value and shuffle the
 rows; tables are reconstructed by <em>inverse</em> (unbiased) or <em>simplex</em> (the nearest without negative
-cells). The <em>L1 error</em> of a table is the sum of the absolute errors of its cells, divided by the number of
+cells), those of the first optimal release also by <em>model</em> (from a model of all attributes).
+The <em>L1 error</em> of a table is the sum of the absolute errors of its cells, divided by the number of
 people. Findings compare Mondrian with all attributes generalised with the randomised ways, as these protect all
-attributes too; of a randomised design the better reading counts.</p>"""
+attributes too; of a randomised design the best reading counts.</p>"""
 
 _LIMITS = """<section><h2>How to read this</h2><ul>
 <li>The same k is not the same protection. Mondrian's k is about picking a row among its group's. It is no promise about what else is

@@ -13,6 +13,7 @@ import altair as alt
 import polars as pl
 
 from ..._results.charts import INK, PALE_INK, axis, dots, heading, legend, panel, powers, save_chart
+from .measure import MODEL, MODELLED
 
 __all__ = ["experiment_chart", "save_chart"]
 
@@ -23,7 +24,12 @@ TITLES = {
 }
 AXES = {"records": "records (log scale)", "attributes": "attributes", "k": "k (log scale)"}
 DESIGNS = {"equal-rho": [1, 0], "optimal": [5, 3]}
-METHODS = {"inverse": ("#0072B2", "circle"), "simplex": ("#E69F00", "square"), "em": ("#009E73", "triangle-up")}
+METHODS = {
+    "inverse": ("#0072B2", "circle"),
+    "simplex": ("#E69F00", "square"),
+    "em": ("#009E73", "triangle-up"),
+    "model": ("#CC79A7", "diamond"),
+}
 WIDTH, HEIGHT = 400, 320
 _NAMES = {"equal-rho": "equal-rho (the paper)", "optimal": "optimal"}
 
@@ -123,12 +129,12 @@ def _errors(part: pl.DataFrame, x: alt.X) -> Any:
 
 def _dots(base: alt.Chart, x: alt.X, y: alt.Y) -> Any:
     """The measured means, with the legend of estimators and designs."""
-    series = [f"{method}, {_NAMES[design]}" for design in DESIGNS for method in METHODS]
-    colours = [METHODS[method][0] for _ in DESIGNS for method in METHODS]
+    pairs = [(m, d) for d in DESIGNS for m in METHODS if m != MODEL or d in MODELLED]
+    series = [f"{method}, {_NAMES[design]}" for method, design in pairs]
     ranges = {
-        alt.Stroke: colours,
-        alt.Fill: [*colours[: len(METHODS)], *["#ffffff"] * len(METHODS)],
-        alt.Shape: [METHODS[method][1] for _ in DESIGNS for method in METHODS],
+        alt.Stroke: [METHODS[method][0] for method, _ in pairs],
+        alt.Fill: [METHODS[method][0] if design == "equal-rho" else "#ffffff" for method, design in pairs],
+        alt.Shape: [METHODS[method][1] for method, _ in pairs],
     }
     words = ("design", "method", "note")
     numbers = ("records", "attributes", "cells", "k", "epsilon", "l1", "l1_sd", "predicted_l1")

@@ -60,11 +60,12 @@ all cells, divided by the number of records; half of it is the share of people c
 negative), and at 1 or more a table says almost nothing. <em>equal-rho</em> is the paper's design; <em>optimal</em>
 meets the same k and the same epsilon and is designed for that very table (workload "full", no floor for smaller
 tables). <em>inverse</em> is unbiased, <em>simplex</em> the nearest table without negative cells, <em>em</em> the most
-likely table, which is what the iteration the paper cites leads to.</p>"""
+likely table, which is what the iteration the paper cites leads to, and <em>model</em> comes from a model of all attributes
+(first release of the paper's design only).</p>"""
 
 _DIFFERENCES = """<section><h2>Why numbers can differ from the paper's</h2><ul>
 <li>The paper cites its estimator and does not say which of the two in that source it is, or after how many steps it was
-stopped. The choice alone changes an error several times; all three are shown here.</li>
+stopped. The choice alone changes an error several times; all are shown here.</li>
 <li>The paper does not say how it rounded age, income and travel time. Age here has five-year bands up to 85 and more,
 income bands of 10,000 dollars with classes for none and less, travel time bands of five minutes.</li>
 <li>The paper gives its results as pictures, without the number of repetitions. Here every number is in points.csv, as mean
