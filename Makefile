@@ -1,6 +1,9 @@
+# make test installs R, PostgreSQL, Chromium and Java by apt, with sudo, where they are missing.
 # make demo    the embedded table to a release       make lint    ruff and mypy
 # make test    every test                            make bench   speed and error against named baselines
 # make peers   estimates beside those of others      make central errors beside a trusted curator's
+# make synthetic   errors beside a trusted curator's synthetic data
+# make modelled    what modelled rows are good for; needs DATA=folder
 # make oldest  tests with the oldest versions that pyproject.toml allows
 # make wheel-test   the wheel, installed without extras; make test does it too
 # make docs    the pages as a site, in site/
@@ -9,13 +12,13 @@ BIN := .venv/bin
 # The package itself is linked, not copied, so editing src/ needs no new set-up.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint docs bench peers central clean r services
+.PHONY: demo test lint docs bench peers central clean r services java synthetic modelled
 
 demo: .venv/runtime
 	$(BIN)/pkanon demo
 
 # Compiled files are kept, whatever the environment says: tests start Python a hundred times.
-test: .venv/dev r services
+test: .venv/dev r services java
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
 	@$(MAKE) --no-print-directory wheel-test
 
@@ -24,27 +27,44 @@ lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Reference tables first, from the code; then the site. It loads nothing from anywhere: open site/index.html.
-docs: .venv-docs/ready
-	PYTHONPATH=src .venv-docs/bin/python docs/reference/generate.py
+# Reference tables first, from the code, with every extra it describes; then the site. It loads nothing from anywhere: open site/index.html.
+docs: .venv-docs/ready .venv/dev
+	$(BIN)/python docs/reference/generate.py
 	rm -rf site
 	PYTHONPATH=src .venv-docs/bin/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet -d .venv-docs/doctrees docs site
 	@echo "Open site/index.html."
 
-bench: .venv/dev
-	$(BIN)/python benchmarks/speed.py
+bench: .venv/dev .venv-peers/ready
+	$(BIN)/python benchmarks/speed.py --write
+	$(BIN)/python benchmarks/whole.py --write
+	PYTHONPATH=src .venv-peers/bin/python benchmarks/peer_speed.py --write
 	$(BIN)/python benchmarks/estimates.py
 
 # Other libraries have needs of their own and live in an environment of their own.
-peers:
+.venv-peers/ready: requirements/peers.txt requirements/runtime.txt
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/peers.txt
+	touch $@
+
+peers: .venv-peers/ready
 	PYTHONPATH=src .venv-peers/bin/python benchmarks/peers.py
 
 central:
 	$(PYTHON) -m venv .venv-central
 	.venv-central/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/central.txt
 	PYTHONPATH=src .venv-central/bin/python benchmarks/central.py
+
+# The synthesisers want old versions of much, and Python 3.11: pkanon stays in .venv and hands them tables. DATA=folder adds
+# real tables, ARGUMENTS="--write" puts the results into the pages.
+synthetic: .venv/dev
+	$(OLDEST_PYTHON) -m venv .venv-synthetic
+	.venv-synthetic/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/synthetic.txt
+	$(BIN)/python benchmarks/synthetic.py --python .venv-synthetic/bin/python $(if $(DATA),--data $(DATA)) $(ARGUMENTS)
+
+modelled:
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/peers.txt
+	PYTHONPATH=src .venv-peers/bin/python benchmarks/modelled.py --data $(DATA) $(ARGUMENTS)
 
 .venv-docs/ready: requirements/docs.txt requirements/runtime.txt
 	$(PYTHON) -m venv .venv-docs
@@ -115,6 +135,7 @@ r:
 
 # Tests of surveys start a PostgreSQL server of their own and drive a real browser. Both are looked for every time, like R.
 SERVICE_PACKAGES := postgresql chromium
+JAVA_PACKAGES := openjdk-17-jre-headless
 POSTGRES_PROGRAMS := /usr/lib/postgresql/*/bin
 HAS_POSTGRES := { command -v initdb >/dev/null || for program in $(POSTGRES_PROGRAMS)/initdb; do [ -x "$$program" ] || false; done; }
 HAS_BROWSER := { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
@@ -132,5 +153,21 @@ services:
 	echo "  Debian, Ubuntu: apt-get install $(SERVICE_PACKAGES), as root."; \
 	exit 1
 
+# Tests of the Spark engine run Spark, which runs on Java 17 or newer; looked for every time, like R.
+HAS_JAVA := { java -version 2>&1 | grep -Eq 'version "(1[7-9]|[2-9][0-9]|[1-9][0-9][0-9])'; }
+java:
+	@$(HAS_JAVA) && exit 0; \
+	if command -v apt-get >/dev/null && { [ "$$(id -u)" = 0 ] || [ -n "$(AS_ROOT)" ]; }; then \
+		echo "Tests run Spark, and Java 17 or newer is missing. Installing it for the whole system:"; \
+		echo "  $(strip $(AS_ROOT) apt-get update); $(strip $(AS_ROOT) apt-get install --no-install-recommends $(JAVA_PACKAGES))"; \
+		$(AS_ROOT) apt-get -qq update >/dev/null; \
+		$(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $(JAVA_PACKAGES) >/dev/null; \
+		$(HAS_JAVA) && exit 0; \
+		echo "That failed."; \
+	fi; \
+	echo "Tests need Java 17 or newer. Install it and run make again."; \
+	echo "  Debian, Ubuntu: apt-get install $(JAVA_PACKAGES), as root."; \
+	exit 1
+
 clean:
-	rm -rf .venv .venv-peers .venv-central .venv-docs build dist site *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis pkanon-demo*
+	rm -rf .venv .venv-peers .venv-central .venv-synthetic .venv-docs build dist site *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis pkanon-demo*

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import collect as collect
     from . import experiments as experiments
+    from . import spark as spark
     from ._audit import Account as Account
     from ._audit import Anonymity as Anonymity
     from ._audit import Attack as Attack
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from ._design import rho_from_both as rho_from_both
     from ._design import rho_from_epsilon as rho_from_epsilon
     from ._design import rho_from_k as rho_from_k
+    from ._engines import check as check
+    from ._engines import release as release
     from ._errors import DataError as DataError
     from ._errors import EnvironmentFailure as EnvironmentFailure
     from ._errors import InputError as InputError
@@ -56,14 +59,17 @@ if TYPE_CHECKING:
     from ._errors import RefusedError as RefusedError
     from ._errors import SchemaError as SchemaError
     from ._errors import TargetError as TargetError
+    from ._estimate import Combined as Combined
     from ._estimate import Convergence as Convergence
     from ._estimate import MantelHaenszel as MantelHaenszel
     from ._estimate import Measure as Measure
+    from ._estimate import ModelReport as ModelReport
     from ._estimate import Quantile as Quantile
     from ._estimate import QuantileDifference as QuantileDifference
     from ._estimate import Quantity as Quantity
     from ._estimate import Test as Test
     from ._estimate import Trend as Trend
+    from ._estimate import combine_draws as combine_draws
     from ._estimate import pool as pool
     from ._estimate import together as together
     from ._frames import Draft as Draft
@@ -84,10 +90,9 @@ if TYPE_CHECKING:
     from ._plan import k_of as k_of
     from ._plan import read_plan as read_plan
     from ._release import Certificate as Certificate
+    from ._release import Modelled as Modelled
     from ._release import Release as Release
-    from ._release import check as check
     from ._release import open_release as open_release
-    from ._release import release as release
     from ._release import sign as sign
     from ._report import Report as Report
     from ._report import report as report
@@ -143,6 +148,7 @@ _HOMES = {
     "Check": "_audit",
     "Choice": "_results",
     "Choices": "_results",
+    "Combined": "_estimate",
     "Composition": "_plan",
     "Coefficient": "_results",
     "Convergence": "_estimate",
@@ -163,6 +169,8 @@ _HOMES = {
     "MantelHaenszel": "_estimate",
     "Matrix": "_blocks",
     "Measure": "_estimate",
+    "ModelReport": "_estimate",
+    "Modelled": "_release",
     "PkanonError": "_errors",
     "OpenStep": "_design",
     "Plan": "_plan",
@@ -200,10 +208,11 @@ _HOMES = {
     "audit": "_audit",
     "anonymity_of": "_audit",
     "attack": "_audit",
-    "check": "_release",
+    "check": "_engines",
     "choices": "_results",
     "code_list": "_schema",
     "code_lists": "_schema",
+    "combine_draws": "_estimate",
     "compose": "_plan",
     "demo_schema": "_demo",
     "demo_table": "_demo",
@@ -221,7 +230,7 @@ _HOMES = {
     "read_schema": "_schema",
     "readability_chart": "_results.charts",
     "records_needed": "_design",
-    "release": "_release",
+    "release": "_engines",
     "report": "_report",
     "rho_from_both": "_design",
     "rho_from_epsilon": "_design",
@@ -233,7 +242,7 @@ _HOMES = {
     "verify": "_audit",
 }
 # Public submodules: names that few people need.
-_SUBMODULES = ("collect", "experiments")
+_SUBMODULES = ("collect", "experiments", "spark")
 __all__ = ["__version__", *sorted([*_HOMES, *_SUBMODULES])]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -9,7 +10,26 @@ def main() -> None:
     """Run the command line and exit with its code."""
     from ._cli import run
 
+    _keep_standard_error()
     sys.exit(run(sys.argv[1:]))
+
+
+def _keep_standard_error() -> None:
+    """Leave standard error to Python alone.
+
+    Libraries in other languages print there on their own: a panic of polars over a damaged file does so from its own
+    threads, with a traceback, although the error itself is handled.
+    """
+    if sys.stderr is None:
+        return
+    try:
+        own = os.dup(2)
+        quiet = os.open(os.devnull, os.O_WRONLY)
+    except OSError:  # there is no standard error
+        return
+    sys.stderr = open(own, "w", encoding=sys.stderr.encoding, errors="backslashreplace", buffering=1)  # noqa: SIM115 - as long as the process
+    os.dup2(quiet, 2)
+    os.close(quiet)
 
 
 if __name__ == "__main__":

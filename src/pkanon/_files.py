@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable
@@ -102,10 +103,11 @@ def write_folder(path: str | Path, fill: Callable[[Path], None], *, keep: bool =
     """Let ``fill`` write into a folder of another name, and rename it when it is complete: all of it, or nothing."""
     path = Path(path)
     check_free(path)
-    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
+    remove_unfinished(path)
     failed: OSError | None = None
+    unfinished, lock = path, -1
     try:
-        unfinished.mkdir()
+        unfinished, lock = _locked_folder(path)
         fill(unfinished)
         if keep:
             check_free(path)  # filling takes a while, and a rename would replace an empty folder
@@ -115,12 +117,55 @@ def write_folder(path: str | Path, fill: Callable[[Path], None], *, keep: bool =
             unfinished.rmdir()
     except BaseException as error:
         with suppress(OSError):
-            shutil.rmtree(unfinished)
+            if unfinished != path:
+                shutil.rmtree(unfinished)
         if not isinstance(error, OSError):
             raise
         failed = error
+    finally:
+        if lock >= 0:
+            os.close(lock)
     if failed is not None:
         raise EnvironmentFailure(f"Cannot write {path}: {failed.strerror or 'the disk failed'}.")
+
+
+def _locked_folder(path: Path) -> tuple[Path, int]:
+    """A new folder beside ``path``, and a lock on it that ends with this process."""
+    while True:
+        unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
+        unfinished.mkdir()
+        lock = os.open(unfinished, os.O_RDONLY)
+        if _lock(lock) is not False and unfinished.exists():
+            return unfinished, lock
+        os.close(lock)  # somebody took it for one that was left behind
+
+
+def remove_unfinished(path: str | Path) -> None:
+    """Remove what processes have left behind that were killed while they wrote ``path``: nobody holds a lock on it."""
+    path = Path(path)
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}{re.escape(UNFINISHED)}")
+    with suppress(OSError):
+        for other in path.absolute().parent.iterdir():
+            if pattern.fullmatch(other.name) and other.is_dir() and not other.is_symlink():
+                lock = os.open(other, os.O_RDONLY)
+                try:
+                    if _lock(lock):
+                        shutil.rmtree(other, ignore_errors=True)
+                finally:
+                    os.close(lock)
+
+
+def _lock(handle: int) -> bool | None:
+    """Whether the lock on an open folder is ours now; None where there are no such locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    return True
 
 
 def sync(path: Path) -> None:
@@ -150,6 +195,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
+_quoted = json.encoder.encode_basestring
+
+
 def canonical(value: Any) -> bytes:
     """The UTF-8 JSON text of ``value`` with sorted keys and no spaces."""
     _refuse_floats(value)
@@ -167,6 +215,24 @@ def _refuse_floats(value: Any) -> None:
     if isinstance(value, dict):
         for item in value.values():
             _refuse_floats(item)
-    elif isinstance(value, (list, tuple)):
+    elif isinstance(value, (list, tuple)) and not set(map(type, value)) <= {str}:  # a million labels are looked at once
         for item in value:
             _refuse_floats(item)
+
+
+def laid_out(value: Any, margin: str = "") -> str:
+    """What ``json.dumps(value, indent=1, ensure_ascii=False)`` gives, sooner where lists of texts are long."""
+    if isinstance(value, dict):
+        inside, brackets = [f"{_quoted(key)}: {laid_out(item, margin + ' ')}" for key, item in value.items()], "{}"
+    elif isinstance(value, (list, tuple)):
+        texts = set(map(type, value)) <= {str}
+        inside, brackets = (
+            list(map(_quoted, value)) if texts else [laid_out(item, margin + " ") for item in value],
+            "[]",
+        )
+    else:
+        return json.dumps(value, ensure_ascii=False)
+    if not inside:
+        return brackets
+    between = f",\n{margin} "
+    return f"{brackets[0]}\n{margin} {between.join(inside)}\n{margin}{brackets[1]}"

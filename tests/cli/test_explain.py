@@ -132,3 +132,5 @@ def test_how_far_a_belief_can_move(place):
     assert "prior = 1.5" in refused(place, "plan.json", "--breach", "1.5")
     assert place.release()[0] == 0
     assert "\nWhat one record could tell\n" in explained(place, "out", "--breach", "0.05")[0]
+    assert place.release("--seed", "1", "--seeded-not-private", "-o", "seeded")[0] == 0
+    assert "claims nothing, so it bounds no breach" in refused(place, "seeded", "--breach", "0.05")

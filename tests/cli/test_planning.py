@@ -152,7 +152,7 @@ def test_a_chart_that_cannot_be_written_is_refused_before_it_is_drawn(planned, p
 
 def test_the_first_lines_say_which_tables_can_be_read(planned):
     options = ("--records", "5000", "--k", "20", "--table", "sex,age,education", "--ks", "none")
-    title, _, summary, header, one, two, three, named, best, worst, meaning, *_ = planned(*options).splitlines()
+    title, _, summary, header, one, two, three, named, best, worst, model, meaning, *_ = planned(*options).splitlines()
     assert title.startswith("Plan for 5,000 records: k = 20")
     readable = pk.plan(pk.read_schema("people.toml"), records=5_000, k=20).readable([("sex", "age", "education")])
     assert summary == readable.summary
@@ -167,6 +167,7 @@ def test_the_first_lines_say_which_tables_can_be_read(planned):
         assert [int(cell) for cell in line.removeprefix(f"  {label}").split()] == [sum(found.values()), *found.values()]
     assert best.startswith(f"  best: {readable.best.name} (error ")
     assert worst.startswith(f"  worst: {readable.worst.name} (error ")
+    assert model.startswith("  poor or unreadable pairs, by method 'model', usually (not promised): ")
     assert "good if its error is below 0.1" in meaning
 
 

@@ -62,6 +62,7 @@ SHOWN = {
     "attack": (["people.csv", "out", "--rehearsals", "1"], "rehearsing"),
     "sign": (["out", "--key", "key.pem"], "signing"),
     "export": (["out", "people.dta"], "writing"),
+    "model": (["out", "-o", "modelled.csv"], "drawing"),
     "collect": (["new", "survey.toml", "--records", "500", "--k", "5", "-o", "survey"], "planning"),
 }
 NOTHING_TO_WAIT_FOR = {"completion", "confirm", "ledger"}

@@ -2,7 +2,10 @@
 
 import gzip
 import json
+import subprocess
+import sys
 
+import polars as pl
 import pytest
 
 MARKER = "MARKER7f3a"
@@ -422,3 +425,18 @@ def test_a_schema_that_nobody_has_confirmed_is_noted(place):
     assert (
         place.run("release", "people.csv", "--schema", "people.toml", "--k", "3", "-o", "again")[2].count("note:") == 1
     )
+
+
+def test_a_panic_of_a_library_is_not_printed(place):
+    """polars panics over an Arrow file that lost its middle, and would print a traceback by itself."""
+    people = pl.DataFrame({"sex": ["F", "M"] * 200, "age": [i % 90 for i in range(400)]})
+    people.write_ipc(place.folder / "people.arrow")
+    whole = (place.folder / "people.arrow").read_bytes()
+    middle = len(whole) // 2
+    (place.folder / "people.arrow").write_bytes(whole[:middle] + whole[middle + 600 :])
+    ended = subprocess.run(
+        [sys.executable, "-m", "pkanon", "anonymity", "people.arrow", "sex"],
+        cwd=place.folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    said = "error: people.arrow is not a complete Arrow file (Feather version 2, IPC file or stream).\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", said)

@@ -187,7 +187,7 @@ def test_extras_that_messages_name_are_documented_and_exist():
     documented = set(re.findall(r"^\| `(\w+)` \|", INSTALL, re.MULTILINE))
     sources = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "src").rglob("*.py")))
     asked = set(re.findall(r"missing_package\([^)]*\"(\w+)\"\)", sources))
-    assert asked == {"charts", "sql", "arrays", "collect", "statistics", "excel", "databases"}
+    assert asked == {"charts", "sql", "arrays", "collect", "statistics", "excel", "databases", "spark"}
     assert asked <= documented <= project["optional-dependencies"].keys()
 
 
@@ -241,6 +241,7 @@ def test_the_answer_of_the_comparison_repeats_its_measured_tables():
     tables, rows = "tables of 2 attributes, L1", "row picked"
     assert shown("error of two-way tables, generalised (Mondrian)") == measured(tables, generalised)
     assert shown("error of two-way tables, randomised (optimal)") == measured(tables, randomised)
+    assert shown("error of two-way tables, randomised, read by its model") == measured(tables, randomised + 1)
     for line, place in (("generalised", generalised), ("randomised", randomised)):
         assert shown(f"people whose own row an adversary picks, {line}") == pytest.approx(
             measured(rows, place), rel=1e-9

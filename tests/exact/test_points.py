@@ -72,7 +72,9 @@ def test_beyond_the_ends(open):
             assert encode(frame, schema).codes["w"].tolist() == [1, code]
             assert attribute.code(number) == code
         else:
-            with pytest.raises(pk.DataError, match="does not list"):
+            with pytest.raises(
+                pk.DataError, match="does not list; declare points as low and as high as values can be, name"
+            ):
                 encode(frame, schema)
             with pytest.raises(pk.DataError, match="outside"):
                 attribute.code(number)

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 from dense import matrix_of, unit_of
 from small_tables import BUNDLED_FORBIDDING, CASES, FORBIDDING, MATRIX, THREE, TWO, drawn, reconstruct, records_of
@@ -113,3 +114,18 @@ def test_a_marginal_of_a_table_is_the_table_of_the_marginal(seed):
             np.testing.assert_allclose(got.standard_errors, small.standard_errors, rtol=1e-9)
             for a, b in zip(got.interval(), small.interval()):
                 np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+def test_em_of_very_many_cells_is_refused_unless_it_has_a_closed_form():
+    names = ("a", "b", "c")
+    schema = pk.Schema([pk.Attribute.ranged(name, 1, 64) for name in names])  # 262,144 cells
+    table = pl.DataFrame({name: np.random.default_rng(1).integers(1, 65, 500) for name in names})
+    steps, closed = (pk.plan(schema, records=500, k=1.5, design=design) for design in ("equal-rho", "joint"))
+    released = pk.release(table, steps, randomness=pk.Seeded(7))
+    with pytest.raises(
+        pk.InputError, match=r"most likely table of 262,144 cells.*at most 250,000 cells.*simplex or model"
+    ):
+        released.crosstab(*names, method="em")
+    assert released.crosstab("a", "b", method="em").counts.sum() == pytest.approx(500)
+    joint = pk.release(table, closed, randomness=pk.Seeded(7)).crosstab(*names, method="em")
+    assert joint.counts.sum() == pytest.approx(500)

@@ -210,3 +210,11 @@ def test_how_far_bins_may_be_off_is_said():
         schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), attribute])
         release = pk.release(people, pk.plan(schema, records=100, k=2), randomness=pk.Seeded(1))
         assert words in str(release.crosstab("sex", weights="w"))
+
+
+def test_a_description_leaves_the_weight_out():
+    schema = pk.Schema([pk.Attribute.ranged("rooms", 1, 3), pk.Attribute.pointed("weight", [0, 10, 20])])
+    people = pl.DataFrame({"rooms": [1, 2, 3, 3] * 100, "weight": [3, 8, 15, 20] * 100})
+    release = pk.release(people, pk.plan(schema, records=400, k=2), randomness=pk.Seeded(1))
+    assert set(release.describe(weights="weight").to_polars()["attribute"]) == {"rooms"}
+    assert set(release.describe().to_polars()["attribute"]) == {"rooms", "weight"}

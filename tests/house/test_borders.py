@@ -35,14 +35,19 @@ NEIGHBOURS = {
         "_results",
         "_progress",
     },
+    "_engines": {
+        *("", "_errors", "_files", "_schema", "_plan", "_sample", "_estimate", "_frames", "_release", "_results"),
+        "_progress",
+    },
     "_audit": {
-        *("_errors", "_files", "_schema", "_blocks", "_plan", "_sample", "_estimate", "_frames", "_release"),
-        *("_results", "_progress"),
+        *("_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_sample", "_estimate", "_frames", "_release"),
+        *("_results", "_engines", "_progress"),
     },
     "_report": {
         *("_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_frames", "_release", "_results", "_audit"),
         "_progress",
     },
+    "spark": {"_engines"},
     "_demo": {"_schema", "_frames"},
     "_experiments": {
         *("_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_sample", "_estimate", "_frames", "_results"),
@@ -70,7 +75,7 @@ NEIGHBOURS = {
 }
 
 # Packages inside a room that have a door of their own, because they cannot be loaded with the room.
-ANNEXES = {"_results.charts"}  # needs altair, which is optional
+ANNEXES = {"_results.charts", "_engines.spark"}  # need altair and PySpark, which are optional
 
 THIRD_PARTIES = {
     "_schema": {"numpy", "tomli_w"},
@@ -85,6 +90,7 @@ THIRD_PARTIES = {
     },
     "_results": {"numpy", "polars", "pandas", "pyarrow", "xarray", "altair", "vl_convert", "sqlglot", "xlsxwriter"},
     "_release": {"numpy", "polars", "cryptography"},
+    "_engines": {"numpy", "polars", "cryptography", "pyarrow", "pyspark"},
     "_report": {"numpy"},
     "_audit": {"numpy", "scipy", "polars", "altair"},
     "_demo": {"numpy", "polars"},
@@ -146,8 +152,8 @@ def test_rooms_use_just_these_packages():
 
 def test_the_top_level_is_a_map_that_can_be_read_at_once():
     names = [path.name for path in SOURCE.iterdir() if path.name != "__pycache__"]
-    # 20, and a room for reports, which use almost every other room; a room for surveys, and its public door
-    assert len(names) <= 23
+    # 20, and a room for reports, which use almost every other room; rooms for surveys and engines, and their public doors
+    assert len(names) <= 25
 
 
 WRONG = {

@@ -1,4 +1,4 @@
-"""`make test` needs R, PostgreSQL and Chromium, which are no Python packages: what it installs for the whole system, it names first."""
+"""`make test` needs R, PostgreSQL, Chromium and Java, no Python packages: what it installs for the whole system, it names first."""
 
 import os
 import shutil
@@ -115,3 +115,45 @@ def test_nothing_is_said_where_both_services_are(tmp_path, present):
 def test_nothing_is_said_where_r_is(tmp_path):
     (tmp_path / "installed").touch()
     assert make_r(tmp_path) == (0, [])
+
+
+def make_java(folder, *, version=None, programs=(), installs=None):
+    """The same for Java, of which this version is there, or none."""
+    java = "#!/bin/sh\necho 'openjdk version \"{}.0.1\" 2025-01-01' >&2\n"
+    (folder / "new").write_text(java.format(installs))
+    (folder / "new").chmod(0o755)
+    scripts = {
+        "id": "echo 0",
+        "apt-get": f"echo RAN apt-get $* >&2{f'; ln -s new {folder}/java' * (installs is not None)}",
+    }
+    for name in ("id", *programs):
+        (folder / name).write_text(f"#!/bin/sh\n{scripts[name]}\n")
+        (folder / name).chmod(0o755)
+    for name in ("sh", "env", "grep", "ln"):
+        (folder / name).symlink_to(shutil.which(name))
+    if version is not None:
+        (folder / "java").write_text(java.format(version))
+        (folder / "java").chmod(0o755)
+    done = subprocess.run(
+        [shutil.which("make"), "--no-print-directory", "-C", ROOT, "java"], env={"PATH": str(folder)},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("version", [17, 21, 100])
+def test_nothing_is_said_where_java_is(tmp_path, version):
+    assert make_java(tmp_path, version=version) == (0, [])
+
+
+@pytest.mark.parametrize("version", [None, 11, 8])
+def test_java_that_is_missing_or_old_is_installed_or_asked_for(tmp_path, version):
+    code, lines = make_java(tmp_path, version=version)
+    assert code != 0
+    assert "Tests need Java 17 or newer" in lines[0]
+    if version is None:
+        (tmp_path / "again").mkdir()
+        code, lines = make_java(tmp_path / "again", programs=("apt-get",), installs=17)
+        assert code == 0
+        assert "Installing it for the whole system" in lines[0]
+        assert "RAN apt-get -qq install -y --no-install-recommends openjdk-17-jre-headless" in lines

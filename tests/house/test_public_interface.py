@@ -16,7 +16,7 @@ import pytest
 
 import pkanon as pk
 
-SUBMODULES = ("collect", "experiments")
+SUBMODULES = ("collect", "experiments", "spark")
 NAMES = [
     *(name for name in pk.__all__ if name not in ("__version__", *SUBMODULES)),
     *(f"{module}.{name}" for module in SUBMODULES for name in getattr(pk, module).__all__),

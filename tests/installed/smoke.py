@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pkanon as pk
@@ -35,6 +36,7 @@ ABSENT = (
     "pyreadstat",
     "fastexcel",
     "xlsxwriter",
+    "pyspark",
 )
 SCHEMA = """\
 [attributes.sex]
@@ -43,8 +45,8 @@ values = ["F", "M"]
 type = "integer"
 range = [0, 9]
 """
-CHARTS, SQL, ARRAYS, STATISTICS = (
-    f'install the extra "{extra}"' for extra in ("charts", "sql", "arrays", "statistics")
+CHARTS, SQL, ARRAYS, STATISTICS, SPARK = (
+    f'install the extra "{extra}"' for extra in ("charts", "sql", "arrays", "statistics", "spark")
 )
 
 
@@ -79,7 +81,7 @@ def check_the_environment() -> None:
     assert not present, f"this environment is not without extras: {present}"
     assert importlib.metadata.version("pkanon") == pk.__version__
     offered = set(importlib.metadata.metadata("pkanon").get_all("Provides-Extra", []))
-    assert offered >= {"charts", "sql", "arrays", "statistics", "excel", "databases"}, (
+    assert offered >= {"charts", "sql", "arrays", "statistics", "excel", "databases", "spark"}, (
         "messages name an extra that is not offered"
     )
 
@@ -95,12 +97,15 @@ def check_the_files() -> None:
 
 
 def check_the_modules() -> None:
-    """Every module loads, but for charts, the readers of SQL that need the parser, and the service of surveys."""
+    """Every module loads, but for charts, the readers of SQL that need the parser, the service of surveys, and Spark."""
     folder, failed = Path(pk.__file__).parent, []
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parent).with_suffix("").parts
         name = ".".join(parts).removesuffix(".__init__")
         if parts[-1] == "__main__" or "charts" in parts:
+            continue
+        if "spark" in parts:
+            assert SPARK in refusal(partial(importlib.import_module, name)), name
             continue
         try:
             importlib.import_module(name)
@@ -132,6 +137,7 @@ def check_the_public_names() -> None:
             getattr(pk, name)
         except pk.EnvironmentFailure as error:
             refused[name] = str(error)
+    assert SPARK in refused.pop("spark", SPARK), refused
     assert all(CHARTS in sentence for sentence in refused.values()), refused
     assert set(refused) <= {"readability_chart", "save_chart"}, refused
 

@@ -210,9 +210,11 @@ class Agreement(Block):
             f"from its other values. Kept in this share of the rows: {each}."
         )
 
-    def rho(self, attribute: str) -> float:
-        bit = next(i for i, unit in enumerate(self.units) if attribute in unit.attributes)
-        return float(self.eigenvalues[1 << bit])
+    def eigenvalue(self, attributes: Collection[str]) -> float:
+        touched = sum(
+            1 << bit for bit, unit in enumerate(self.units) if not set(attributes).isdisjoint(unit.attributes)
+        )
+        return float(self.eigenvalues[touched])
 
     # on tables
 

@@ -101,8 +101,12 @@ class Block(ABC):
         return None
 
     @abstractmethod
+    def eigenvalue(self, attributes: Collection[str]) -> float | None:
+        """The eigenvalue on functions that vary along all of ``attributes``, the block's own; None if not value-symmetric."""
+
     def rho(self, attribute: str) -> float | None:
         """The eigenvalue on functions of ``attribute`` alone; None if the block is not value-symmetric."""
+        return self.eigenvalue((attribute,))
 
     @abstractmethod
     def error_factor(self, attributes: Sequence[str]) -> float:

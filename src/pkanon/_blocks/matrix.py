@@ -210,7 +210,7 @@ class Matrix(Block):
     def has_marginals(self) -> bool:
         return len(self.attributes) == 1  # of one attribute there is nothing to leave out
 
-    def rho(self, attribute: str) -> None:
+    def eigenvalue(self, attributes: Collection[str]) -> None:
         return None
 
     def error_factor(self, attributes: Sequence[str]) -> float:

@@ -120,8 +120,8 @@ class Retention(Block):
     def mixture(self, attributes: Sequence[str]) -> tuple[float, NDArray[np.float64]]:
         return float(self.exact_rho), self.unit.shares(attributes)
 
-    def rho(self, attribute: str) -> float:
-        return float(self.exact_rho)
+    def eigenvalue(self, attributes: Collection[str]) -> float:
+        return float(self.exact_rho) if attributes else 1.0
 
     def error_factor(self, attributes: Sequence[str]) -> float:
         if not attributes:

@@ -50,6 +50,7 @@ GROUPS = {
         "association": "Test whether two attributes are related, and how strongly.",
         "test": "Compare shares between groups, adjusted or along a trend.",
         "correlations": "Correlations of all pairs of attributes.",
+        "model": "Draw rows from a model of a release.",
     },
     "Prove and hand over": {
         "report": "Write a report on a release, for people.",

@@ -10,7 +10,7 @@ from .destinations import check_new_file
 from .options import is_number, json_option, output_option, read_tables
 from .printing import note, print_json, say
 from .progress import progress_bar
-from .reading import read_schema
+from .reading import is_survey, read_schema_or_survey
 from .targets import k_and_epsilon_options
 
 
@@ -46,7 +46,7 @@ def command(
     output: str | None,
     as_json: bool,
 ) -> None:
-    """Advise which columns of SCHEMA (a schema.toml) to drop and which values to merge.
+    """Advise which columns of SCHEMA (a schema.toml or a survey.toml) to drop and which values to merge.
 
     The advised schema keeps as many columns and as much detail as tables of one and two columns can have and still be
     read at this k and this number of rows. No data is touched.
@@ -54,10 +54,12 @@ def command(
     \b
     Example: pkanon advise people.toml --records 48842 --k 20 --keep age -o advised.toml
     """
-    described = read_schema(schema)
+    described = read_schema_or_survey(schema)
     if k is None and epsilon is None:
         raise pk.TargetError("Ask for k, for epsilon or for both, such as --k 20.")
     if output is not None:
+        if is_survey(schema):
+            raise pk.InputError(f"An advised schema has no questions; leave out -o, and change {schema} as advised.")
         check_new_file(output)
     with progress_bar() as progress:
         advice = pk.advise(

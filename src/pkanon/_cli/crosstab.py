@@ -36,6 +36,11 @@ LARGEST_PRINTED = 1_000_000
     "--show", type=click.Choice(["counts", "shares"]), help="In a paper: what a cross-table shows [default: counts]."
 )
 @paper_options()
+@click.option(
+    "--average",
+    is_flag=True,
+    help="With --method model: also the narrower intervals that hold on average over cells.",
+)
 @missing_label_option
 @output_options
 def command(
@@ -55,6 +60,7 @@ def command(
     layout: str | None,
     interval: bool,
     caption: str | None,
+    average: bool,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -64,12 +70,17 @@ def command(
     Example: pkanon crosstab out sex age
              pkanon crosstab out sex age --method em --given sex --csv
              pkanon crosstab out education sex --merge "education:school=9th|10th,rest=*" --missing exclude
+             pkanon crosstab out sex age --method model --average
              pkanon crosstab out sex age -o table.tex
     """
     where = destination(form, output)
     paper = where.for_papers(show=show, layout=layout, interval=interval, caption=caption)
     if kind is not None and chart is None:
         raise pk.InputError("--kind says which chart to draw; add --chart FILE.")
+    if average and method != "model":
+        raise pk.InputError("--average is for --method model: its narrower intervals hold on average over cells.")
+    if average and where.for_paper:
+        raise pk.InputError("--average is for tables that are printed and for csv, json and parquet.")
     with progress_bar() as progress:
         progress("opening", 0)
         opened = pk.open_release(release)
@@ -85,12 +96,14 @@ def command(
     if drawn is not None and chart is not None:
         save_chart(drawn, chart)
     if where.readable:
-        _print(estimate, level, given)
+        _print(estimate, level, given, average)
     else:
-        options = paper if where.for_paper else label_of(missing_label)
+        options = paper if where.for_paper else {**label_of(missing_label), "average": average}
         deliver(estimate, where, level=level, given=given, **options)
     for line in estimate.all_remarks:
         note(line)
+    if average and estimate.without_average is not None:
+        note(estimate.without_average[:1].upper() + estimate.without_average[1:])
 
 
 def _check_given(opened: pk.Release, release: str, attributes: tuple[str, ...], given: tuple[str, ...]) -> None:
@@ -103,8 +116,8 @@ def _check_given(opened: pk.Release, release: str, attributes: tuple[str, ...], 
             )
 
 
-def _print(estimate: pk.Estimate, level: float, given: tuple[str, ...]) -> None:
-    frame = estimate.to_polars(level=level, given=given)
+def _print(estimate: pk.Estimate, level: float, given: tuple[str, ...], average: bool) -> None:
+    frame = estimate.to_polars(level=level, given=given, average=average)
     percent = f"{100 * level:g}"
     everybody = "% of those who answered" if estimate.excluded else "% of all"
     share = everybody if not given else f"% of {' x '.join(given)}"
@@ -113,12 +126,14 @@ def _print(estimate: pk.Estimate, level: float, given: tuple[str, ...]) -> None:
         "estimate",
         "± s.e.",
         f"{percent}% interval",
+        *([f"{percent}% on average over cells"] if average else []),
         share,
         "± s.e.",
         f"{percent}% interval",
         "",
     ]
     rows = []
+    ends = [f"{end}_{percent}_on_average_over_cells" for end in ("low", "high")]
     for row in frame.to_dicts():
         low, high = number(row[f"low_{percent}"], digits=0), number(row[f"high_{percent}"], digits=0)
         shares = [row[f"proportion{part}"] for part in ("", "_std_error", f"_low_{percent}", f"_high_{percent}")]
@@ -129,6 +144,7 @@ def _print(estimate: pk.Estimate, level: float, given: tuple[str, ...]) -> None:
                 number(row["estimate"], digits=0),
                 number(row["std_error"], digits=0),
                 f"{low} to {high}",
+                *([" to ".join(number(row[name], digits=0) for name in ends)] if average else []),
                 value,
                 error,
                 f"{share_low} to {share_high}",

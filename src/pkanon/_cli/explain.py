@@ -48,6 +48,8 @@ def command(file: str, tables: list[tuple[str, ...]], prior: float | None, as_js
     shown = tables or default_tables(plan, None)
     for table in shown:
         plan.predict(*table)  # an unknown attribute is refused before anything is printed
+    if prior is not None and release is not None and release.certificate.void:
+        raise pk.InputError(f"The release claims nothing, so it bounds no breach. {release.certificate.void[0]}")
     breach = None if prior is None else plan.breach(prior)
     if as_json:
         document = {"plan": {"design": design_of(plan), "records": plan.records} | plan_as_json(plan, shown)}

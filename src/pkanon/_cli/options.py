@@ -135,7 +135,7 @@ def estimate_options(command: Command) -> Command:
         type=click.Choice(private.methods()),
         default="inverse",
         show_default=True,
-        help="Unbiased; nearest without negative cells; or most likely.",
+        help="Unbiased; nearest without negative cells; most likely; or from a model of all attributes.",
     )
     return method(about_option("table")(level_option(command)))
 

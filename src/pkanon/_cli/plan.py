@@ -12,7 +12,7 @@ from .options import chart_option, json_option, moved_option, output_option, tab
 from .predictions import all_designs, default_tables, named_tables, plan_as_json, print_plan
 from .printing import print_json, say
 from .progress import progress_bar
-from .reading import read_schema
+from .reading import read_schema_or_survey
 from .targets import Options, Target, check_target, design_options, target_options
 
 KS_HELP = "Other k, or none [default: 2,5,20,100,1000]."
@@ -45,7 +45,7 @@ def command(
     output: str | None,
     as_json: bool,
 ) -> None:
-    """Make a plan for the table described by SCHEMA (a schema.toml).
+    """Make a plan for SCHEMA (a schema.toml, or the survey.toml of a survey).
 
     Prints which tables can be read, what other k would give, and k, epsilon, rho and predicted errors of every design. No data
     is touched.
@@ -53,7 +53,7 @@ def command(
     \b
     Example: pkanon plan people.toml --records 100000 --k 100 -o plan.json
     """
-    described = read_schema(schema)
+    described = read_schema_or_survey(schema)
     if records is None:
         raise pk.InputError("Say how many rows will be released with --records N; pkanon plan-for-error finds N.")
     check_target(target)

@@ -11,7 +11,7 @@ from .options import json_option, output_option, table_option
 from .predictions import all_designs, plan_as_json, print_plan
 from .printing import print_json, say
 from .progress import progress_bar
-from .reading import read_schema
+from .reading import read_schema_or_survey
 from .targets import Options, Target, design_options, k_and_epsilon_options
 
 LEAST_K = 2
@@ -40,7 +40,7 @@ def command(
     output: str | None,
     as_json: bool,
 ) -> None:
-    """Find the k, or the sample size, for a standard error; SCHEMA is a schema.toml.
+    """Find the k, or the sample size, for a standard error; SCHEMA is a schema.toml or a survey.toml.
 
     With --records: the most private plan that keeps each --table within the error. With --k, --epsilon or both: the
     fewest records that do. The error of a table is the root mean square over its cells, as a share of all people: 0.02 is
@@ -55,7 +55,7 @@ def command(
         raise pk.InputError("Name the tables that the error is about with --table.")
     if (records is None) == (k is None and epsilon is None):
         raise pk.InputError("Give either --records, to find k, or --k, --epsilon or both, to find the records.")
-    described = read_schema(schema)
+    described = read_schema_or_survey(schema)
     options["matrices"] = matrices
     with progress_bar() as progress:
         if records is not None:

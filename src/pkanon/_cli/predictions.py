@@ -11,6 +11,8 @@ from . import private
 from .printing import note, print_table, say
 from .targets import Options, Target
 
+HOPELESS = 1000
+"""Errors from this on are all the same to a reader."""
 UNREADABLE = 1.0
 """An L1 error: from here on the errors of a table add up to all its people, and it cannot be read."""
 MOST_LOST = 5
@@ -176,6 +178,8 @@ def print_designs(designs: Designs, chosen: pk.Plan, tables: Tables, *, promises
 
 
 def _error(prediction: pk.Prediction) -> str:
+    if prediction.l1 >= HOPELESS:
+        return f"> {HOPELESS:,} !"
     bound = "" if prediction.exact else "<= "
     return f"{bound}{prediction.l1:.4g}{' !' if prediction.l1 >= UNREADABLE else ''}"
 

@@ -76,10 +76,11 @@ def schema_file(path: str) -> SchemaFile:
 
 
 def check_free(folder: str) -> None:
-    """Refuse a folder that exists, or whose parent does not."""
-    from .._files import check_free
+    """Refuse a folder that exists, or whose parent does not; remove what killed processes have left behind for it."""
+    from .._files import check_free, remove_unfinished
 
     check_free(folder)
+    remove_unfinished(folder)
 
 
 def needs_password(key: str) -> bool:
@@ -103,11 +104,25 @@ def check_chart_file(path: str) -> None:
     check_chart_file(path)
 
 
+def check_modelled_file(path: str) -> None:
+    """Refuse a file that modelled rows cannot be written to."""
+    from .._release import check_destination
+
+    check_destination(path)
+
+
 def remove_folder(folder: str) -> None:
     """Remove a folder that this command made itself."""
     import shutil
 
     shutil.rmtree(folder)
+
+
+def survey_schema(path: str) -> pk.Schema:
+    """The schema in a survey.toml."""
+    from .._collect import read_questionnaire
+
+    return read_questionnaire(path).schema
 
 
 def listed_words(words: Mapping[str, str]) -> Callable[[int, int, int, int], int]:

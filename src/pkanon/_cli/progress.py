@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -19,7 +20,8 @@ PATIENCE = 0.5
 def progress_bar() -> Iterator[Callable[[str, float], None]]:
     """Draw each step, and how much of it is done, on standard error if that is a terminal.
 
-    It shows shares, never counts of rows. A step at 0 is shown as under way, without an end.
+    It shows shares, how fast they grow and how long the rest takes, never counts of rows. A step at 0 is shown as under
+    way, without an end.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda step, done: None
@@ -42,17 +44,26 @@ class _Bar:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._steps: dict[str, float] = {}
+        self._begun: dict[str, float] = {}
         self._tasks: dict[str, TaskID] = {}
         self._drawn: Progress | None = None
 
     def show(self, step: str, done: float) -> None:
         with self._lock:
             self._steps[step] = done
+            self._begun.setdefault(step, time.monotonic())
             self._draw(step)
 
     def start(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
         with self._lock:
             self._drawn = Progress(
@@ -60,6 +71,8 @@ class _Bar:
                 BarColumn(),
                 TaskProgressColumn(),
                 TimeElapsedColumn(),
+                TextColumn("{task.fields[rate]}"),
+                TimeRemainingColumn(),
                 console=Console(stderr=True),
                 transient=True,
             )
@@ -75,6 +88,8 @@ class _Bar:
         if self._drawn is None:
             return
         if step not in self._tasks:
-            self._tasks[step] = self._drawn.add_task(step, total=None)
+            self._tasks[step] = self._drawn.add_task(step, total=None, rate="")
         done = self._steps[step]
-        self._drawn.update(self._tasks[step], completed=done, total=1.0 if done > 0 else None)
+        elapsed = time.monotonic() - self._begun[step]
+        rate = f"{100 * done / elapsed:.1f}%/s" if 0 < done < 1 and elapsed > 0 else ""
+        self._drawn.update(self._tasks[step], completed=done, total=1.0 if done > 0 else None, rate=rate)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pkanon as pk
+
+from . import private
 
 TABLES = (
     *(".csv", ".tsv", ".tab", ".gz", ".zip", ".parquet", ".pq", ".feather", ".arrow", ".ipc", ".jsonl", ".ndjson"),
@@ -17,6 +20,21 @@ def read_schema(path: str) -> pk.Schema:
     """The schema in a file."""
     refuse_other_kinds(path)
     return pk.read_schema(path)
+
+
+def read_schema_or_survey(path: str) -> pk.Schema:
+    """The schema in a file, or the one in a survey.toml, whose words are left aside."""
+    return private.survey_schema(path) if is_survey(path) else read_schema(path)
+
+
+def is_survey(path: str) -> bool:
+    """Whether a file is a survey.toml: a schema with a table [survey]."""
+    if not path.endswith(".toml"):
+        return False
+    try:
+        return "survey" in tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):  # whoever reads it says what is wrong
+        return False
 
 
 def refuse_other_kinds(path: str) -> None:

@@ -67,6 +67,20 @@ class Reading(TypedDict):
 @seed_option(None, needs="--seeded-not-private")
 @click.option("--seeded-not-private", is_flag=True, help="Confirm that a seeded release protects nobody.")
 @click.option("--threads", type=click.IntRange(min=1), help="Threads for randomising [default: as many as are useful].")
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Memory for the rows, such as 2GB; the rest is on the disk, randomised [default: a quarter of what is free].",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["memory", "spark"]),
+    default="memory",
+    show_default=True,
+    help="Where rows are randomised: this process, or a Spark cluster.",
+)
+@click.option("--master", metavar="URL", help="With --engine spark: its master [default: this machine].")
+@click.option("--key-port", type=int, default=0, help="With --engine spark: the port where executors ask for the key.")
 @ledger_options
 @text_options
 @json_option
@@ -91,6 +105,10 @@ def command(
     seed: int | None,
     seeded_not_private: bool,
     threads: int | None,
+    memory: str | None,
+    engine: str,
+    master: str | None,
+    key_port: int,
     ledger: str | None,
     subject: str | None,
     new_subject: bool,
@@ -120,7 +138,11 @@ def command(
         exact_counts=exact_counts,
         text=text_format(delimiter, encoding),
     )
-    people = table_at(table)
+    if engine == "spark":
+        _refuse_with_spark(check, plan_file, records)
+    elif typed_options() & {"master", "key_port"}:
+        raise pk.InputError("--master and --key-port go with --engine spark.")
+    people = table if engine == "spark" else table_at(table)
     with progress_bar() as progress:
         progress("planning", 0)
         if plan_file is not None:
@@ -131,37 +153,72 @@ def command(
             raise pk.InputError("Give --plan plan.json, or --schema people.toml with --k or --epsilon.")
         progress("planning", 1)
         randomness = pk.System() if seed is None else pk.Seeded(seed)
-        if check:
+        if engine == "spark":
+            certificate = pk.spark.release(
+                table,
+                plan,
+                str(output),
+                randomness=randomness,
+                format=file_format,
+                sign=sign,
+                password=password,
+                key_port=key_port,
+                master=master,
+                progress=progress,
+                **reading,
+            )
+            dropped: tuple[str, ...] = ()
+        elif check:
             check_limit(ledger, subject, plan, randomness, new_subject=new_subject)
-            others = pk.check(people, plan, progress=progress, **reading)
+            others = pk.check(people, plan, memory=memory, progress=progress, **reading)
         else:
             with reserved(ledger, subject, plan, randomness, new_subject=new_subject) as make:
-                release = make(people, threads=threads, progress=progress, **reading)
+                spool = Path(str(output)).absolute().parent  # beside the output
+                release = make(people, threads=threads, memory=memory, spool=spool, progress=progress, **reading)
                 release.save(str(output), format=file_format, sign=sign, password=password, progress=progress)
-            if report:
-                pk.report(str(output), Path(str(output)) / "report.html", progress=progress)
+            certificate, dropped = release.certificate, release.dropped
+        if report and not check:
+            pk.report(str(output), Path(str(output)) / "report.html", progress=progress)
     if check:
         _print_check(plan, others, as_json)
         return
     if as_json:
-        print_json({"folder": str(output), "certificate": release.certificate.to_json()})
+        print_json({"folder": str(output), "certificate": certificate.to_json()})
     else:
-        say(f"Released {release.rows:,} rows to {output}.")
-        for line in str(release.certificate).splitlines():
+        say(f"Released {certificate.rows:,} rows to {output}.")
+        for line in str(certificate).splitlines():
             say(f"  {line}")
-    if release.dropped:
-        count = "1 column" if len(release.dropped) == 1 else f"{len(release.dropped)} columns"
-        note(f"{count} without an entry in the schema dropped: {', '.join(map(repr, release.dropped))}.")
-    note_unreadable(plan, release.rows)
-    if not release.certificate.claims:
-        note(f"this release claims nothing: {' '.join(release.certificate.void)}", kind="warning")
+    if dropped:
+        count = "1 column" if len(dropped) == 1 else f"{len(dropped)} columns"
+        note(f"{count} without an entry in the schema dropped: {', '.join(map(repr, dropped))}.")
+    if plan.schema.repeating is not None:
+        note(f"these are persons: one row of each value of '{plan.schema.repeating.name}' was drawn at random.")
+    note_unreadable(plan, certificate.rows)
+    if not certificate.claims:
+        note(f"this release claims nothing: {' '.join(certificate.void)}", kind="warning")
     elif unsaid := [key for key in MEANT if getattr(plan.schema, key) is None]:
         note(
             f"the schema does not say {' and '.join(MEANT[key] for key in unsaid)} (pkanon confirm asks for it); the certificate "
             "says so."
         )
-    if release.certificate.claims or ledger is not None:
+    if certificate.claims or ledger is not None:
         note_spending(ledger, subject)
+
+
+def _refuse_with_spark(check: bool, plan_file: str | None, records: int | None) -> None:
+    """What --engine spark does not do."""
+    if check:
+        raise pk.InputError("--check reads the table in this process; leave out --engine spark, or leave out --check.")
+    if typed_options() & {"ledger", "subject", "new_subject"}:
+        raise pk.InputError("--engine spark keeps no ledger yet; leave out --ledger, or use another engine.")
+    if typed_options() & {"threads"}:
+        raise pk.InputError(
+            "--threads is for this process; with --engine spark the master says how many tasks run at once."
+        )
+    if typed_options() & {"memory"}:
+        raise pk.InputError("--memory is for this process; with --engine spark the executors' own settings decide.")
+    if plan_file is None and records is None:
+        raise pk.InputError("With --engine spark the rows are not counted beforehand; give --records N, or --plan.")
 
 
 def _read_plan(file: str) -> pk.Plan:

@@ -16,7 +16,7 @@ from . import notebook
 from .asked import Asked, Tables
 from .breach import Breach
 from .by_hand import ByHand, by_hand
-from .central import Central, central_bound, central_epsilon, checked_delta, default_delta
+from .central import Central, central_bound, central_epsilon, central_first, checked_delta, default_delta
 from .collection import LINKABLE, OPEN_LINK, SIMULATED, UNLINKABLE, Collection
 from .composition import Composition, compose
 from .instead import unreadable
@@ -79,6 +79,7 @@ __all__ = [
     "by_hand",
     "central_bound",
     "central_epsilon",
+    "central_first",
     "channels",
     "checked_delta",
     "compose",

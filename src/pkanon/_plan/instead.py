@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .readable import LEVELS, Reading, error_text
+from .modelled import usual_text
+from .readable import LEVELS, Reading, error_text, readings
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -22,19 +23,25 @@ MOST_TRIED = 5_000
 READABLE = ("good", "fair")
 
 
-def unreadable(plan: Plan, table: Sequence[str], rows: int, *, query: bool = False) -> str | None:
-    """A sentence on a table that the plan predicts to be poor or not readable; None if it can be read.
+def unreadable(
+    plan: Plan, table: Sequence[str], rows: int, *, query: bool = False, method: str = "inverse"
+) -> str | None:
+    """Sentences on a table that the plan predicts to be poor or not readable; None if it can be read.
 
-    Of a ``query`` that needs the table, only if it is not readable: sums over many of its cells may be exact all the same.
+    What the method 'model' usually comes to is said beside it; a table by that ``method`` is not called unreadable. Of a
+    ``query`` that needs the table, only if it is not readable: sums over many of its cells may be exact all the same.
     """
     if not table or rows < 1:
         return None
-    reading = plan.readable([tuple(table)], records=rows).named[0]
+    (reading,) = _readings(plan, [tuple(table)], rows)
     if reading.level in READABLE or (query and reading.level == "poor"):
         return None
     error = f"the plan predicts an error of {error_text(reading)} ({reading.level})"
     if math.isinf(reading.l1):
         error = f"the plan leaves nothing of it ({reading.level})"
+    usual = usual_text(reading)
+    if method == "model" and usual is not None:
+        return f"unbiased, {error}; {usual}."
     if query:
         subject = (
             f"the query needs the table {reading.name}, which cannot be read: {error}. Trust no number beyond its error"
@@ -43,7 +50,12 @@ def unreadable(plan: Plan, table: Sequence[str], rows: int, *, query: bool = Fal
         subject = f"only the largest cells of this table can be read: {error}"
     else:
         subject = f"this table cannot be read: {error}"
-    return f"{subject}. {_instead(plan, reading, rows)}"
+    better = "" if usual is None else f" {usual[:1].upper()}{usual[1:]}."
+    return f"{subject}. {_instead(plan, reading, rows)}{better}"
+
+
+def _readings(plan: Plan, tables: Iterable[tuple[str, ...]], rows: int) -> list[Reading]:
+    return readings(plan._predictor, rows, [attribute.name for attribute in plan.schema.randomised], tables)
 
 
 def _instead(plan: Plan, reading: Reading, rows: int) -> str:
@@ -67,7 +79,7 @@ def _smaller(plan: Plan, reading: Reading, rows: int) -> Iterator[Reading]:
         if tried + number > MOST_TRIED:
             continue
         tried += number
-        tables = plan.readable(list(itertools.combinations(names, size)), records=rows).named
+        tables = _readings(plan, itertools.combinations(names, size), rows)
         for table in sorted(tables, key=lambda each: each.l1):
             inside = any(set(table.attributes) <= set(larger.attributes) for larger in found)
             if table.l1 < LEVELS["fair"] and not inside:

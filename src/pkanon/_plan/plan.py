@@ -8,7 +8,6 @@ code: they are computed anew and never read.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -292,7 +291,7 @@ class Plan:
         """How far one randomised record can move a belief about the person it is known to come from.
 
         ``prior`` is the probability beforehand of a property of her record. For single attributes, ``relative`` is the highest
-        ratio of the prior of a set of values to its share of the replacements.
+        ratio of the prior of a set of values to its share of the replacements. Refused for a plan that promises nothing.
         """
         return breach(self, prior, relative)
 
@@ -375,7 +374,7 @@ class Plan:
 
     def save(self, path: str | Path) -> None:
         """Write the plan to the file ``path``, which must not exist yet."""
-        write_new(path, json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n")
+        write_new(path, _files.laid_out(self.to_json()) + "\n")
 
     def __str__(self) -> str:
         if self.void_reasons:

@@ -147,8 +147,14 @@ def _one_row_per_person(plan: Plan) -> list[str]:
     """What was checked, and what was only declared."""
     ids = [attribute for attribute in plan.schema.attributes if attribute.role == "id"]
     drawn = plan.schema.repeating
-    once = "Nobody has more than one row." if drawn is None else f"Nobody has more than one value of '{drawn.name}'."
-    sentences = [f"{once} k and epsilon protect one row: a person with g rows has g times epsilon, and no k."]
+    if drawn is None:
+        once = "Nobody has more than one row. k and epsilon protect one row: a person with g rows has g times epsilon, and no k."
+    else:
+        once = (
+            f"Nobody has more than one value of '{drawn.name}'. k and epsilon protect one released row: a person with g such "
+            "values has g rows in the release, g times epsilon, and no k."
+        )
+    sentences = [once]
     checked = [
         f"The column '{attribute.name}' was different in every row; then it was dropped."
         for attribute in ids

@@ -2,7 +2,8 @@
 
 An estimated number takes four columns: its value, its standard error and the limits of its interval, which carry the
 level: ``estimate``, ``std_error``, ``low_95``, ``high_95``. Where a row holds several numbers, a prefix tells them apart:
-``proportion``, ``proportion_std_error``, ``proportion_low_95``, ``proportion_high_95``. A last column, ``flag``, has what must be said
+``proportion``, ``proportion_std_error``, ``proportion_low_95``, ``proportion_high_95``. Limits that hold on
+average over cells say so: ``low_95_on_average_over_cells``. A last column, ``flag``, has what must be said
 of a row; where its numbers need flags of their own (SQL), each has one: ``count_flag``.
 """
 
@@ -41,6 +42,12 @@ class Columns:
 
     def __iter__(self) -> Iterator[str]:
         return iter((self.value, self.std_error, self.low, self.high))
+
+
+def average_columns(level: float) -> tuple[str, str]:
+    """The names of the limits that hold on average over cells."""
+    low, high = (f"{end}_{percent(level)}_on_average_over_cells" for end in ("low", "high"))
+    return low, high
 
 
 def percent(level: float) -> str:

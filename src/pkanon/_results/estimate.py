@@ -38,7 +38,7 @@ from .._frames import as_kind, decode_attributes, with_missing_label
 from .._schema import MISSING_LABEL, Attribute, MissingAnswers
 from .association import Association
 from .chart_data import Grid, label_texts
-from .columns import Columns, free_names, interval_title, merged_remark, percent
+from .columns import Columns, average_columns, free_names, interval_title, merged_remark, percent
 from .crosstable import crosstable, shown_as
 from .paper import PaperTable
 from .tabular import PAPER, Tabular, file_content, format_of, json_rows, paper_content, refuse_options
@@ -66,7 +66,7 @@ class Estimate(Reconstruction, Tabular):
     attributes
         Those of the axes, in order; ``names`` are their names, ``labels`` their values.
     method
-        How it was made: ``inverse``, ``simplex`` or ``em``.
+        How it was made: ``inverse``, ``simplex``, ``em`` or ``model``.
     about
         What errors are about: the people in the ``table``, or the ``population`` they were sampled from.
     rows
@@ -82,6 +82,8 @@ class Estimate(Reconstruction, Tabular):
         The table with every value apart, if values are merged or missing answers left out.
     convergence
         How the search for the table ended; None if there was none.
+    notes
+        How ``model`` made the table, a sentence each.
     level
         The confidence level of its intervals; methods also take another one.
     missing
@@ -118,13 +120,16 @@ class Estimate(Reconstruction, Tabular):
     def _level(self, level: float | None) -> float:
         return self.level if level is None else level
 
-    def interval(self, level: float | None = None) -> tuple[Counts, Counts]:
+    def interval(self, level: float | None = None, kind: str = "each") -> tuple[Counts, Counts]:
         """(low, high) of each cell, at ``level`` or the estimate's own.
 
-        For ``em`` and ``simplex``: the interval of the unbiased estimate after that was moved into what is possible
+        With the ``kind`` "average", of ``model`` alone: narrower limits that hold on average over the cells of all tables of as
+        many attributes, not for each cell nor each table; ``without_average`` says why where there are none.
+
+        For ``em``, ``simplex`` and ``model``: the interval of the unbiased estimate after that was moved into what is possible
         (0 to the total), cut off there and widened where needed to hold the estimate. It covers at least as often.
         """
-        return super().interval(self._level(level))
+        return super().interval(self._level(level), kind)
 
     def near_zero(self, level: float | None = None) -> NDArray[np.bool_]:
         """Where the interval, at ``level`` or the estimate's own, holds zero: nobody may be there."""
@@ -355,6 +360,7 @@ class Estimate(Reconstruction, Tabular):
         level: float | None = None,
         given: Sequence[str] = (),
         missing_label: str | None = MISSING_LABEL,
+        average: bool = False,
     ) -> pl.DataFrame:
         """One row per cell: labels, count, share, their errors and limits, the released count and a flag.
 
@@ -367,11 +373,14 @@ class Estimate(Reconstruction, Tabular):
         missing_label
             What stands for missing answers. Other programs drop null when they group rows, so it is a text by default, and the
             column holds texts. None writes null and keeps the type of the column.
+        average
+            Add the limits of the counts that hold on average over cells (:meth:`interval`); for the method ``model``.
         """
         shares = self.shares(given, level)
         columns = {
             **self._results(level),
             **dict(zip(self.share_columns(level), (shares.shares, shares.standard_errors, shares.low, shares.high))),
+            **(self._averages(level) if average else {}),
             "released": self.released_counts,
         }
         labels = decode_attributes(self.attributes, self._codes)
@@ -384,6 +393,10 @@ class Estimate(Reconstruction, Tabular):
     def _results(self, level: float | None) -> dict[str, Counts]:
         """Counts, errors and limits by the names of their columns."""
         return dict(zip(self.columns(level), (self.counts, self.standard_errors, *self.interval(level))))
+
+    def _averages(self, level: float | None) -> dict[str, Counts]:
+        """Limits on average over cells by the names of their columns."""
+        return dict(zip(average_columns(self._level(level)), self.interval(level, "average")))
 
     @property
     def _codes(self) -> dict[str, Any]:
@@ -400,7 +413,7 @@ class Estimate(Reconstruction, Tabular):
         small = beyond = np.zeros(near.shape, bool)
         if shares is not None:
             small, beyond = (np.broadcast_to(each, near.shape) for each in (~shares.bounded, shares.beyond))
-        parts = (near, self.fallback, small, beyond, ~self.possible)
+        parts = (near, self.fallback, small, beyond, ~self.possible, self.differs)
         return pl.Series(Flags(*(part.ravel() for part in parts)).texts(), dtype=pl.String)
 
     def to_pandas(
@@ -447,10 +460,11 @@ class Estimate(Reconstruction, Tabular):
         level: float | None = None,
         given: Sequence[str] = (),
         missing_label: str | None = MISSING_LABEL,
+        average: bool = False,
     ) -> dict[str, Any]:
         """Everything in :meth:`to_polars` and how it was made, as JSON holds it.
 
-        ``level``, ``given`` and ``missing_label`` are those of :meth:`to_polars`.
+        ``level``, ``given``, ``missing_label`` and ``average`` are those of :meth:`to_polars`.
         """
         convergence = self.convergence
         return {
@@ -474,9 +488,15 @@ class Estimate(Reconstruction, Tabular):
                 "converged": convergence.converged,
                 "log_likelihood": convergence.log_likelihood,
             },
-            "remarks": list(self.all_remarks),
-            "cells": json_rows(self.to_polars(level=level, given=given, missing_label=missing_label)),
+            "remarks": [*self.all_remarks, *(self._why_not_narrower if average else ())],
+            "cells": json_rows(self.to_polars(level=level, given=given, missing_label=missing_label, average=average)),
         }
+
+    @property
+    def _why_not_narrower(self) -> tuple[str, ...]:
+        """Why limits on average over cells are those of each cell, as a remark."""
+        why = self.without_average
+        return () if why is None else (why[:1].upper() + why[1:],)
 
     def to_bytes(
         self,
@@ -485,17 +505,20 @@ class Estimate(Reconstruction, Tabular):
         level: float | None = None,
         given: Sequence[str] = (),
         missing_label: str | None = MISSING_LABEL,
+        average: bool = False,
         **options: Any,
     ) -> bytes:
         """The content of a file in this ``format``: csv, json, parquet, latex, html, markdown or xlsx.
 
-        ``level``, ``given`` and ``missing_label`` are those of :meth:`to_polars`; ``options``, in the last four, those of
+        ``level``, ``given``, ``missing_label`` and ``average`` are those of :meth:`to_polars`; ``options``, in the last four, those of
         :meth:`paper`.
         """
         if format in PAPER:
+            if average:
+                raise InputError("Limits on average over cells (average=True) go into csv, json and parquet.")
             return paper_content(format, self.paper(level=level, given=given, **options))
         refuse_options(format, options)
-        asked: dict[str, Any] = {"level": level, "given": given, "missing_label": missing_label}
+        asked: dict[str, Any] = {"level": level, "given": given, "missing_label": missing_label, "average": average}
         return file_content(format, partial(self.to_polars, **asked), partial(self.to_json, **asked))
 
     def save(
@@ -506,6 +529,7 @@ class Estimate(Reconstruction, Tabular):
         level: float | None = None,
         given: Sequence[str] = (),
         missing_label: str | None = MISSING_LABEL,
+        average: bool = False,
         **options: Any,
     ) -> None:
         """Write the table to a file that does not exist yet.
@@ -516,12 +540,13 @@ class Estimate(Reconstruction, Tabular):
             The file.
         format
             csv, json, parquet, latex, html, markdown or xlsx; by the ending of the file (.tex, .md) if not set.
-        level, given, missing_label
-            As in :meth:`to_polars`.
+        level, given, missing_label, average
+            As in :meth:`to_polars`; ``average`` in csv, json and parquet.
         **options
             In the last four formats, those of :meth:`paper`.
         """
         asked: dict[str, Any] = {"level": level, "given": given, "missing_label": missing_label, **options}
+        asked["average"] = average
         write_new(path, self.to_bytes(format_of(path, format), **asked))
 
     def paper(
@@ -599,7 +624,7 @@ class Estimate(Reconstruction, Tabular):
     def all_remarks(self) -> tuple[str, ...]:
         """The remarks, whether the table can be read, and whether the search for it ended too early: sentences with a capital."""
         ended = None if self.convergence is None else self.convergence.remark
-        found = (*self.remarks, self.unreadable, ended)
+        found = (*self.remarks, self.unreadable, *self.notes, ended)
         return tuple(remark[:1].upper() + remark[1:] for remark in found if remark is not None)
 
     def grid(self, *, level: float | None = None, given: Sequence[str] = ()) -> Grid:

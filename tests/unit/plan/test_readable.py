@@ -2,12 +2,16 @@
 
 import json
 import math
+import random
 from dataclasses import replace
 
 import pytest
 
 import pkanon as pk
-from pkanon._plan import LEVELS, level_of
+from pkanon._plan import LEVELS, Reading, level_of
+from pkanon._plan.readable import error_text, readings
+from pkanon._report.claims import error_text as report_error
+from pkanon._results.charts.readability import _percent as chart_percent
 
 SCHEMA = pk.Schema(
     [pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("rooms", 1, 9), pk.Attribute("job", ["a", "b"])]
@@ -92,7 +96,7 @@ def test_usable_and_ranked():
 def test_as_data():
     readable = pk.plan(SCHEMA, records=5_000, k=20).readable()
     frame = readable.to_polars()
-    assert frame.columns == ["table", "attributes", "cells", "l1", "level", "exact"]
+    assert frame.columns == ["table", "attributes", "cells", "l1", "level", "exact", "model_l1"]
     assert frame["l1"].to_list() == [table.l1 for table in readable.tables]
     data = json.loads(json.dumps(readable.to_json()))
     assert [tuple(table["attributes"]) for table in data["tables"]] == [t.attributes for t in readable.tables]
@@ -144,3 +148,34 @@ def test_more_cells_than_floats_can_count():
     plan = pk.plan(schema, records=5_000, k=20, design="equal-rho")
     assert plan.predict(*schema.names).l1 == math.inf
     assert plan.readable([schema.names]).of(*schema.names).level == "not readable"
+
+
+@pytest.mark.parametrize(
+    ("l1", "text", "percent"),
+    [
+        (0.0249, "0.025", "2.5"),
+        (0.0996, "0.0996", "9.9"),
+        (0.1595, "0.16", "16"),
+        (0.298, "0.298", "29"),
+        (0.29996, "0.29996", "29"),
+        (0.3, "0.3", "30"),
+        (0.9999, "0.9999", "99"),
+        (1.6, "1.6", "160"),
+    ],
+)
+def test_an_error_is_rounded_but_never_into_another_level(l1, text, percent):
+    assert error_text(Reading(("a",), 4, l1, True)) == text
+    assert chart_percent(l1) == percent
+    assert level_of(float(report_error(l1).removeprefix("error ").removesuffix("%")) / 100) == level_of(l1)
+
+
+def test_readings_of_some_tables_are_those_among_all_of_them():
+    plan = pk.plan(pk.demo_schema(), records=50_000, k=20)
+    names = [attribute.name for attribute in plan.schema.randomised]
+    draws = random.Random(1)
+    for _ in range(50):
+        tables = [tuple(draws.sample(names, draws.randint(1, 5))) for _ in range(4)]
+        assert tuple(readings(plan._predictor, 5_000, names, tables)) == plan.readable(tables, records=5_000).named
+    for wrong in (("sex", "sex"), ("sex", "sexes"), ()):
+        with pytest.raises(pk.InputError):
+            readings(plan._predictor, 5_000, names, [wrong])

@@ -8,7 +8,7 @@ import pytest
 
 import pkanon as pk
 from pkanon._frames import encode
-from pkanon._release import pipeline
+from pkanon._release import pipeline, unit_columns
 
 SCHEMA = pk.Schema(
     [pk.Attribute.ranged("a", 0, 4), pk.Attribute.ranged("b", 0, 3), pk.Attribute.ranged("c", 0, 2)],
@@ -26,7 +26,7 @@ def plan():
 def test_a_record_is_not_emptied_by_whoever_reads_it(plan):
     encoded = encode(TABLE, SCHEMA)
     codes, rest = encoded.handed_over()
-    pipeline._unit_columns(plan, codes, exact_counts=False)
+    unit_columns(plan, codes, exact_counts=False)
     assert codes == {}
     assert list(encoded.codes) == ["a", "b", "c"]
     assert encoded.codes["a"].tolist() == (NUMBER % 5).tolist()
@@ -49,9 +49,8 @@ def test_the_columns_of_a_bundle_are_freed_when_they_are_joined(plan, action, mo
         assert {name for name, array in arrays.items() if array() is None} == {"a", "c"}
         return columns
 
-    unit_columns = pipeline._unit_columns
     monkeypatch.setattr(pipeline, "encode", watched)
-    monkeypatch.setattr(pipeline, "_unit_columns", joined)
+    monkeypatch.setattr(pipeline, "unit_columns", joined)
     action(TABLE, plan)
     assert set(arrays) == {"a", "b", "c"}
 

@@ -159,6 +159,7 @@ def test_hidden_counts_and_passed_columns_are_mentioned(tmp_path):
     schema = pk.Schema([pk.Attribute("sex", ["F", "M"])])
     _, text = saved(tmp_path / "", PEOPLE.select("sex"), schema, hide_count="9/10")
     assert "The number of rows is noisy" in text
+    assert "Then, of the released rows, dummies included and before they were randomised, about" in flat(text)
     (tmp_path / "more").mkdir()
     schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute("zip", role="pass")])
     _, text = saved(tmp_path / "more", PEOPLE.select("sex", "zip"), schema, allow_pass=True)
@@ -172,3 +173,16 @@ def test_labels_cannot_add_lines(tmp_path):
     assert "\nEverything" not in text
     assert "\x1b" not in text
     assert text.count("\nWhat is promised\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("open", "words"),
+    [
+        ("none", "so that sums and means stay right"),
+        ("high", "numbers above the last were moved onto it, which biases sums"),
+    ],
+)
+def test_points_with_an_open_end_bias_sums(tmp_path, open, words):
+    schema = pk.Schema([pk.Attribute.pointed("cost", [0, 10], type="integer", open=open)])
+    _, text = saved(tmp_path, pl.DataFrame({"cost": [0, 3, 10] * 200}), schema)
+    assert words in flat(text)

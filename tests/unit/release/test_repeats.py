@@ -178,6 +178,8 @@ def test_certificate_readme_and_report_say_what_a_row_is(tmp_path):
         "One row of each value of the column 'patient' was kept, drawn at random with the key of this release" in text
     )
     assert 'The rows are declared to be "visits", by J. Doe.' in text
+    assert "a person with g such values has g rows in the release, g times epsilon, and no k" in text
+    assert "a person with g rows has" not in text  # of her rows one is released
     assert "different in every row" not in text
     (outside,) = [sentence for sentence in release.certificate.outside if "not drawn" in sentence]
     assert "one row of each person, drawn at random" in outside
@@ -245,7 +247,7 @@ def test_words_are_about_persons(tmp_path):
     release = pk.release(table, pk.plan(schema, records=PERSONS, k=5))
     assumed = " ".join(release.certificate.assumptions)
     assert "Nobody has more than one row" not in assumed
-    assert "Nobody has more than one value of 'patient'. k and epsilon protect one row" in assumed
+    assert "Nobody has more than one value of 'patient'. k and epsilon protect one released row" in assumed
     release.save(tmp_path / "out")
     text = " ".join((tmp_path / "out" / "README.txt").read_text().split())
     assert "Then, among the rows drawn, about" in text

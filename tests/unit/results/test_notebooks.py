@@ -235,7 +235,7 @@ def test_a_quantity_shows_its_error(shown):
     assert [float(limit.replace(",", "")) for limit in limits] == pytest.approx(people.interval(0.95), rel=1e-3)
     unknown = people / (people - people.value)
     assert math.isnan(unknown.standard_error)
-    assert unknown._repr_html_() == "<p>no value</p>"
+    assert unknown._repr_html_() == "<p>no value (small group)</p>"
 
 
 def test_columns_are_aligned():

@@ -3,13 +3,14 @@
 import functools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
 import pkanon as pk
-from pkanon._estimate.regression.fitting import LEAST, SURE, Fitted
+from pkanon._estimate.regression.fitting import LEAST, SURE, WEAK, Fitted
 
 ROWS = 4_000
 
@@ -209,3 +210,20 @@ def test_a_weak_coefficient_is_flagged_and_its_interval_is_that_of_fieller():
     sure = Fitted(np.array([1.0]), np.array([[0.25]]), 100.0, np.array([SURE]), np.array([-0.5]), None, False)
     assert sure.limits(0.95)[0][0] == pytest.approx(1 - z * 0.5)
     assert z < LEAST  # so that every 95% interval has ends
+
+
+def test_a_weak_coefficient_has_its_flag_wherever_it_is_shown():
+    """Also in a sum and a mean that it is part of; and nothing else has it."""
+    fit = release().regress("hours ~ sex + age")
+    weak = replace(fit, _fitted=replace(fit._fitted, strengths=np.array([9.0, WEAK - 1, 9.0])))
+    name = weak.names[1]
+    for shown in (weak[name], weak.linear({name: 2.0, "age": 1.0}), weak.predict(sex="M", age=30)):
+        assert shown.flag == "weak"
+        assert all("(weak)" in text for text in (str(shown), repr(shown), shown._repr_html_()))
+    for shown in (weak["age"], weak.linear({"age": 1.0}), weak.predict(sex="F", age=30), *fit):
+        assert shown.flag is None
+        assert "weak" not in repr(shown) + shown._repr_html_()
+    assert weak.to_polars()["flag"].to_list() == [None, "weak", None]
+    row = next(line for line in str(weak).splitlines() if line.startswith(name))
+    assert "weak" in row
+    assert all(text.count("weak") == 1 for text in (weak.to_markdown(), weak.to_html(), weak.to_latex()))

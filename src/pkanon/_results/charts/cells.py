@@ -21,7 +21,7 @@ from ..paper import MARKS
 from .style import CHARACTER, COUNT, finite
 
 CLEAR, NEAR, SMALL = "clear of zero", "cannot be told from zero", "small group"
-MARKED = {word: MARKS[word] for word in ("predicted error", "small group", "out of range")}
+MARKED = {word: MARKS[word] for word in ("predicted error", "small group", "out of range", "model differs")}
 """Flags that are shown by a mark. Cells near zero are pale or hollow, and impossible ones have none or a cross."""
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import altair as alt
 
-from ..._plan import Readability, Reading
-from .style import INK, PALE_INK, Chart, axis, finite, heading, legend, order
+from ..._plan import Readability, Reading, level_of
+from .style import PALE_INK, Chart, axis, finite, heading, legend, order
 
 COLOURS = {"good": "#17406d", "fair": "#6d97c2", "poor": "#cfdeed", "not readable": "#ffffff"}
 MEANINGS = {
@@ -91,7 +91,7 @@ def readability_chart(readable: Readability) -> Chart:
             .then(alt.value("white"))
             .when(alt.datum.level == "not readable")
             .then(alt.value(PALE_INK))
-            .otherwise(alt.value(INK))
+            .otherwise(alt.value("black"))
         )
         layers.append(base.mark_text(fontSize=10).encode(text=alt.Text(field="text", type="nominal"), color=ink))
     notes = ["On the diagonal: the attribute alone."]
@@ -128,5 +128,10 @@ def _percent(l1: float) -> str:
         return "–"
     if l1 >= 10:
         return ">999"
-    # cut, not rounded: 9.97% is good, and must not be shown as 10
-    return f"{math.floor(100 * l1):.0f}" if l1 >= 0.1 else f"{math.floor(1000 * l1) / 10:.1f}"
+    tenths = l1 < 0.1
+    text = f"{100 * l1:.{int(tenths)}f}"
+    if level_of(float(text) / 100) == level_of(l1):
+        return text
+    return (
+        f"{math.floor(1000 * l1) / 10:.1f}" if tenths else f"{math.floor(100 * l1)}"
+    )  # 29.7% is fair: not shown as 30

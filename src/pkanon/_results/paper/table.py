@@ -13,7 +13,14 @@ from ..._estimate import FLAG_MEANING
 from ..._files import write_new
 from .numbers import rounded_interval, rounded_number
 
-MARKS = {"near zero": "†", "predicted error": "‡", "small group": "§", "out of range": "¶", "impossible": "–"}
+MARKS = {
+    "near zero": "†",
+    "predicted error": "‡",
+    "small group": "§",
+    "out of range": "¶",
+    "model differs": "‖",
+    "impossible": "–",
+}
 """The mark of each flag. Stars would be read as significance, which is the opposite."""
 LAYOUTS = ("cross", "long")
 EXCEL_ROWS, EXCEL_COLUMNS = 1_048_576, 16_384

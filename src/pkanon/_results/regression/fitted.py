@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import polars as pl
 
 from ..._blocks import Counts
 from ..._errors import InputError, did_you_mean
-from ..._estimate import ABOUT, normal_quantile, p_text, regression
+from ..._estimate import ABOUT, normal_quantile, p_text, regression, short
 from ..columns import Columns, interval_title
 from ..tabular import Tabular, json_rows
 from ..text import TextTable, interval_text, with_error
@@ -37,6 +38,8 @@ class Coefficient:
         The test that it is zero.
     low, high
         The interval at the level of the regression.
+    flag
+        ``weak`` if little sets its column, or one of several, apart from the others; else None.
 
     Examples
     --------
@@ -52,12 +55,20 @@ class Coefficient:
     p_value: float
     low: float
     high: float
+    flag: str | None = None
 
     def __float__(self) -> float:
         return self.value
 
+    def __str__(self) -> str:
+        return _number(self)
+
     def __repr__(self) -> str:
-        return f"<Coefficient {self.name} {self.value:.4g} ± {self.standard_error:.4g}>"
+        return f"<Coefficient {self.name} {self}>"
+
+    def _repr_html_(self) -> str:
+        """The number with its error and its interval, as a notebook shows it."""
+        return f"<p>{escape(self.name)} {_with_limits(self)}</p>"
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,8 @@ class FittedMean:
         The mean and its error. Of a logistic regression it is a probability.
     low, high
         The interval at the level of the regression; symmetric where the regression is linear in its coefficients.
+    flag
+        ``weak`` if one of the coefficients in it is; else None.
 
     Examples
     --------
@@ -82,12 +95,20 @@ class FittedMean:
     standard_error: float
     low: float
     high: float
+    flag: str | None = None
 
     def __float__(self) -> float:
         return self.value
 
+    def __str__(self) -> str:
+        return _number(self)
+
     def __repr__(self) -> str:
-        return f"<FittedMean {self.value:.4g} ± {self.standard_error:.4g}>"
+        return f"<FittedMean {self}>"
+
+    def _repr_html_(self) -> str:
+        """The number with its error and its interval, as a notebook shows it."""
+        return f"<p>{_with_limits(self)}</p>"
 
 
 @dataclass(frozen=True)
@@ -201,7 +222,8 @@ class Regression(Tabular):
         fitted = self._fitted
         numbers = fitted.coefficients, fitted.standard_errors, fitted.statistics, fitted.p_values
         columns = (array.tolist() for array in (*numbers, *fitted.limits(self.level)))
-        return tuple(Coefficient(name, *row) for name, *row in zip(self.names, *columns))
+        flags = (WEAK if weak else None for weak in fitted.weak)
+        return tuple(Coefficient(name, *row) for name, *row in zip(self.names, *columns, flags))
 
     def _place(self, name: str) -> int:
         if name not in self.names:
@@ -226,7 +248,8 @@ class Regression(Tabular):
         text = " ".join(_signed(name, weight) for name, weight in weights.items()).removeprefix("+ ")
         value, error, low, high = self._along(direction)
         z = value / error if error else math.nan
-        return Coefficient(text, value, error, z, self._fitted.wald_test(direction[None])[2], low, high)
+        p = self._fitted.wald_test(direction[None])[2]
+        return Coefficient(text, value, error, z, p, low, high, self._flag(direction))
 
     def _along(self, direction: Counts) -> tuple[float, float, float, float]:
         """A linear function of the coefficients: value, error, limits."""
@@ -234,6 +257,10 @@ class Regression(Tabular):
         error = math.sqrt(max(float(direction @ self._fitted.covariance @ direction), 0.0))
         reach = normal_quantile(self.level) * error
         return value, error, value - reach, value + reach
+
+    def _flag(self, direction: Counts) -> str | None:
+        """The flag of a sum of coefficients: one of them is weak."""
+        return WEAK if bool((self._fitted.weak & (direction != 0)).any()) else None
 
     def test(self, *names: str) -> WaldTest:
         """The test that some coefficients are zero together.
@@ -267,7 +294,8 @@ class Regression(Tabular):
         family = regression.FAMILIES[self.family]
         eta, error, low, high = self._along(row)
         mean, slope = (float(of(np.array(eta))) for of in (family.mean, family.slope))
-        return FittedMean(mean, slope * error, *(float(family.mean(np.array(limit))) for limit in (low, high)))
+        lowest, highest = (float(family.mean(np.array(limit))) for limit in (low, high))
+        return FittedMean(mean, slope * error, lowest, highest, self._flag(row))
 
     def columns(self) -> Columns:
         """The names that coefficients and their errors have in data frames."""
@@ -280,14 +308,14 @@ class Regression(Tabular):
         """
         names = self.columns()
         rows = []
-        for each, weak in zip(self, self._fitted.weak):
+        for each in self:
             row: dict[str, Any] = {"name": each.name}
             row |= dict(zip(names, (each.value, each.standard_error, each.low, each.high)))
             row |= {"z": each.z, "p_value": each.p_value}
             if self.family != "linear":
                 ends = (math.exp(min(limit, 700.0)) for limit in (each.value, each.low, each.high))
                 row |= dict(zip(("ratio", f"ratio_{names.low}", f"ratio_{names.high}"), ends))
-            rows.append(row | {"flag": WEAK if weak else None})
+            rows.append(row | {"flag": each.flag})
         return pl.DataFrame(rows, schema_overrides={"flag": pl.String}).fill_nan(None)
 
     def to_json(self) -> dict[str, Any]:
@@ -318,9 +346,9 @@ class Regression(Tabular):
                 interval_text(each.low, each.high, each.standard_error),
                 f"{each.z:.3f}",
                 f"{each.p_value:.3f}",
-                WEAK if weak else "",
+                each.flag or "",
             ]
-            for each, weak in zip(shown, self._fitted.weak)
+            for each in shown
         ]
         header = ["", "coefficient", interval_title(self.level), "z", "P>|z|", ""]
         left = [True, False, False, False, False, True]
@@ -346,7 +374,7 @@ class Regression(Tabular):
         ]
         if self.r_squared is not None:
             heads.append(("R-squared:", f"{self.r_squared[0]:.3f} ± {self.r_squared[1]:.3f}"))
-        flags = [WEAK if weak else "" for weak in self._fitted.weak]
+        flags = [each.flag or "" for each in self]
         return summary(self._title, heads, list(self), flags, self.level, self.remarks)
 
     def __str__(self) -> str:
@@ -354,6 +382,17 @@ class Regression(Tabular):
 
     def __repr__(self) -> str:
         return f"<Regression {self.formula}: {len(self.names)} coefficients, {self.family}>"
+
+
+def _number(found: Coefficient | FittedMean) -> str:
+    """A number with its error and its flag."""
+    flag = "" if found.flag is None else f" ({found.flag})"
+    return f"{short(found.value)} ± {short(found.standard_error)}{flag}"
+
+
+def _with_limits(found: Coefficient | FittedMean) -> str:
+    """The same with its interval."""
+    return f"{found} (interval: {short(found.low)} to {short(found.high)})"
 
 
 def _signed(name: str, weight: float) -> str:
