@@ -79,9 +79,22 @@ def test_the_condition_is_as_large_as_the_claim(open_site, visit, locale, claim,
 def test_questions_begin_on_the_first_screen_of_a_phone(open_site, visit, locale):
     page = visit(open_site.url, locale=locale).page
     start = page.get_by_role("button", name="Start" if locale == "en-GB" else "Beginnen", exact=True)
+    start.wait_for()
     box = start.bounding_box()
     assert box["y"] + box["height"] <= 844
     assert page.locator("details[open]").count() == 0
+
+
+def test_what_the_service_says_moves_nothing_that_a_finger_may_be_on(open_site, visit):
+    page, held = visit().page, []
+    page.route("**/manifest.json", held.append)
+    page.goto(open_site.url)
+    start = page.get_by_role("button", name="Start", exact=True).element_handle()
+    hashes = page.locator("[data-details=experts] dd")
+    assert hashes.count() == 1
+    held[0].continue_()
+    hashes.nth(2).wait_for(state="attached")
+    assert start.evaluate("(button) => button.isConnected")
 
 
 def test_a_long_introduction_can_be_opened(visit):

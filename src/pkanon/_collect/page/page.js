@@ -1261,6 +1261,7 @@ async function open() {
   }
   goOn(kept, false);
   if (![redeemingView, startView].includes(view)) return;
+  const told = state;
   if (!published) {
     const reached = await ask();
     if (!reached) state = "offline";
@@ -1269,7 +1270,10 @@ async function open() {
   }
   if (!["offline", "paused"].includes(state)) state = "";
   if (kept.claim) return redeem();
-  if (view === startView && document.activeElement === document.body) redraw(); // nobody has begun to use it
+  const experts = document.querySelector("[data-details=experts]");
+  if (view !== startView || experts.contains(document.activeElement)) return;
+  if (state === told) experts.replaceWith(expertWords()); // with its new hashes; what a finger is on stays where it is
+  else if (document.activeElement === document.body) redraw(); // nobody has begun to use it
 }
 
 /** What the browser's Back and Forward lead to inside the page. A record that waits is never left. */
