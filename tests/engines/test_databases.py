@@ -141,23 +141,27 @@ def test_a_connection_that_is_killed(server, tmp_path, monkeypatch):
 
 def test_a_connection_that_is_killed_while_people_are_read(server, tmp_path):
     """The query would take half a minute; the server ends it at once."""
-    killed = threading.Event()
+    killed, over = threading.Event(), threading.Event()
 
     def kill():
         own = "pid <> pg_backend_pid() AND application_name = 'pkanon' AND query LIKE 'COPY%'"
         with psycopg.connect(server.url, autocommit=True) as connection:
-            while not connection.execute(
-                f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {own}"
-            ).fetchall():
+            while not over.is_set():
+                if connection.execute(
+                    f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {own}"
+                ).fetchall():
+                    return killed.set()
                 time.sleep(0.01)
-        killed.set()
 
     watch = threading.Thread(target=kill, daemon=True)
     watch.start()
-    slow = "SELECT people.* FROM people, pg_sleep(0.01)"
-    with pytest.raises(pk.EnvironmentFailure, match="broke off") as caught:
-        streamed(pk.TableFile(server.url, query=slow), PLAN, tmp_path)
-    watch.join(timeout=10)
+    slow = "SELECT people.* FROM people WHERE pg_sleep(0.01)::text = ''"  # for every row anew
+    try:
+        with pytest.raises(pk.EnvironmentFailure, match="broke off") as caught:
+            streamed(pk.TableFile(server.url, query=slow), PLAN, tmp_path)
+    finally:
+        over.set()
+        watch.join()
     assert caught.value.__context__ is None
     assert killed.is_set()
     assert list(tmp_path.iterdir()) == []

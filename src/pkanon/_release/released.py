@@ -243,7 +243,7 @@ class Release:
             How many draws. One has as little chance in it as possible. Several are drawn person by person, each from a model
             of its own, fitted to released rows that were drawn again; see :func:`combine_draws`.
         seed
-            Equal seeds give equal rows; None takes the operating system's randomness. No promise depends on it.
+            Equal seeds give equal rows on one kind of processor; None takes the operating system's randomness. No promise depends on it.
         progress
             Called with the name of a step and the share of it that is done.
         """

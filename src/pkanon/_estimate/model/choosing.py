@@ -30,7 +30,7 @@ WEAK = 1.5
 """A ridge below it must predict other rows better by as much again."""
 FOLDS = 3
 SEED = 20_061_115
-"""The starts are drawn from it: equal rows give equal models."""
+"""The starts are drawn from it: equal rows give equal models on one kind of processor."""
 
 
 @dataclass(frozen=True)

@@ -255,7 +255,7 @@ def fit_model(
     weights: NDArray[np.float64] | None = None,
     progress: Progress = quiet,
 ) -> Fitted:
-    """The model of released rows; equal rows give equal models.
+    """The model of released rows; equal rows give equal models on one kind of processor.
 
     Parameters
     ----------
