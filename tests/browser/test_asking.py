@@ -87,7 +87,7 @@ def test_questions_begin_on_the_first_screen_of_a_phone(open_site, visit, locale
 
 def test_what_the_service_says_moves_nothing_that_a_finger_may_be_on(open_site, visit):
     page, held = visit().page, []
-    page.route("**/manifest.json", held.append)
+    page.route("**/manifest.json", lambda route: held.append(route))
     page.goto(open_site.url)
     start = page.get_by_role("button", name="Start", exact=True).element_handle()
     hashes = page.locator("[data-details=experts] dd")

@@ -150,7 +150,8 @@ def test_a_connection_that_is_killed_while_people_are_read(server, tmp_path):
                 if connection.execute(
                     f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {own}"
                 ).fetchall():
-                    return killed.set()
+                    killed.set()
+                    return
                 time.sleep(0.01)
 
     watch = threading.Thread(target=kill, daemon=True)
