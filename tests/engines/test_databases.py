@@ -147,9 +147,7 @@ def test_a_connection_that_is_killed_while_people_are_read(server, tmp_path):
         own = "pid <> pg_backend_pid() AND application_name = 'pkanon' AND query LIKE 'COPY%'"
         with psycopg.connect(server.url, autocommit=True) as connection:
             while not over.is_set():
-                if connection.execute(
-                    f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {own}"
-                ).fetchall():
+                if connection.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {own}").fetchall():
                     killed.set()
                     return
                 time.sleep(0.01)
