@@ -288,7 +288,7 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", choices=["load", "many", "crashes"], default=["load", "many", "crashes"])
-    parser.add_argument("--answers", type=int, default=6_000, help="answers of one run under load")
+    parser.add_argument("--answers", type=int, default=20_000, help="answers of one run under load")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--many", type=int, default=100_000)
     parser.add_argument("--times", type=int, default=10, help="how often something is killed")
