@@ -83,7 +83,11 @@ def test_json(advised):
         ((*ASKED, "--level", "poor"), "Invalid value for '--level'"),
         ((*ASKED, "--k-range", "many"), "k"),
         ((*ASKED, "-o", "wide.toml"), "exists already"),
-        (("--records", "100", "--k", "60", "--tables", "job,age"), "the nearest has an error of"),
+        (
+            ("--records", "100", "--k", "60", "--tables", "job,age"),
+            "is the limit. Ask for a lower k, or have more people.",
+        ),
+        (("--records", "100", "--epsilon", "0.01"), "is the limit. Ask for a larger epsilon, or have more people."),
     ],
 )
 def test_wrong_input_is_refused_in_one_sentence(advised, options, words):

@@ -389,6 +389,45 @@ def test_a_draft_of_some_columns_remembers_numbers_that_repeat(place):
     assert "Column 'vnr' repeats" in err
 
 
+def test_addresses_that_come_again_are_answered_by_an_id_or_by_a_word(place):
+    rows = [f"{i},u{i % 150}@example.org,{'FM'[i % 2]}" for i in range(300)]
+    place.write("visits.csv", "\n".join(["number,mail,sex", *rows]) + "\n")
+    assert place.run("schema", "visits.csv", "-o", "visits.toml")[0] == 0
+    dropped = ["--role", "mail=drop", "--role"]
+    code, _, err = place.run("confirm", "visits.toml", *FLAGS, *dropped, "number=drop")
+    assert code == 2
+    assert "Column 'mail' holds values that come a few times each: a person may have several rows" in err
+    before = text(place)
+    assert place.run("confirm", "visits.toml", *FLAGS, *dropped, "number=drop", "--one-row-each")[0] == 0
+    place.write("visits.toml", before)
+    assert place.run("confirm", "visits.toml", *FLAGS, *dropped, "number=id")[0] == 0
+
+
+def test_rare_values_are_answered_for_by_name(place):
+    rows = [f"{i % 90},{'farmer' if i else 'keeper of the lighthouse'}" for i in range(300)]
+    place.write("visits.csv", "\n".join(["age,job", *("1,nurse" for _ in range(9)), *rows]) + "\n")
+    assert place.run("schema", "visits.csv", "-o", "visits.toml")[0] == 0
+    draft = text(place)
+    code, _, err = place.run("confirm", "visits.toml", *FLAGS)
+    assert (code, err.count("\n"), text(place)) == (2, 1, draft)
+    assert "for which --yes does not answer: job. Say --role NAME=randomise if the list is public" in err
+    assert "lighthouse" not in err
+    assert place.run("confirm", "visits.toml", *FLAGS, "--role", "job=randomise")[0] == 0
+    assert pk.read_schema(place.folder / "visits.toml").attribute("job").role == "randomise"
+    head, tail = draft.split("[attributes.job]")  # corrected by hand, and marked so
+    place.write("visits.toml", head + "[attributes.job]" + tail.replace("drafted = true\n", ""))
+    assert place.run("confirm", "visits.toml", *FLAGS)[0] == 0
+
+
+def test_rows_of_which_one_is_drawn_are_hardly_persons(place, drafted):
+    roles = ["--role", "form=drop", "--one-at-random", "patient"]
+    code, _, err = place.run("confirm", "visits.toml", "--by", "J. Doe", "--rows-are", "Persons", "--yes", *roles)
+    assert code == 0
+    assert "note: one row of each person is drawn, so rows are hardly persons" in err
+    code, _, err = place.run("confirm", "visits.toml", "--by", "J. Doe", "--rows-are", "visits", "--yes", *roles)
+    assert (code, err) == (0, "")
+
+
 OWN_TERMINAL = """
 import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C reaches it

@@ -17,6 +17,7 @@ from pkanon._cli import run
 TEXT = ("--delimiter", DELIMITER, "--encoding", ENCODING)
 BY = ("--by", "A. Example, registrar", "--rows-are", "stays of patients", "--yes")
 ROLES = ("--role", "stay no=drop", "--role", "remark=drop", "--one-at-random", "patient")
+RARE = ("--role", "diagnosis=randomise")
 SECRETS = re.compile("|".join([*{name.split()[1] for name in NAMED}, r"\bP4[0-9]{4}\b", r"\bS90[0-9]{4}\b", "0171 55"]))
 
 
@@ -138,13 +139,16 @@ def test_shortcuts_are_refused(desk):
         desk.edit(f'[attributes.{name}]\ntype = "text"\nrole = "undecided"\n', "")
     desk.refused("release", *release[1:], "--drafted-not-protected", why="is not in the schema")
     desk.refused("confirm", "hospital.toml", *BY, why="--one-row-each")
-    desk.run("confirm", "hospital.toml", "--one-row-each", *BY)
+    desk.refused("confirm", "hospital.toml", "--one-row-each", *BY, why="does not answer: diagnosis")
+    desk.run("confirm", "hospital.toml", "--one-row-each", *RARE, *BY)
     desk.refused(*release, why="is not in the schema")
 
     # the remarks randomised or passed, the patient as an id of rows
     (desk.folder / "hospital.toml").write_text(draft, encoding="utf-8")
     others = ("--role", "stay no=drop", "--role", "patient=drop")
-    desk.refused("confirm", "hospital.toml", *others, "--role", "remark=randomise", "--one-row-each", *BY, why="remark")
+    desk.refused(
+        "confirm", "hospital.toml", *others, "--role", "remark=randomise", "--one-row-each", *RARE, *BY, why="remark"
+    )
     desk.refused("confirm", "hospital.toml", *others, "--role", "remark=drop", *BY, why="--one-row-each")
     desk.refused(
         "confirm",
@@ -157,17 +161,27 @@ def test_shortcuts_are_refused(desk):
         *BY,
         why="--one-row-each",
     )
-    desk.run("confirm", "hospital.toml", *others, "--role", "remark=pass", "--one-row-each", *BY)
+    desk.run("confirm", "hospital.toml", *others, "--role", "remark=pass", "--one-row-each", *RARE, *BY)
     desk.refused(*release, why="remark")
     (desk.folder / "hospital.toml").write_text(draft, encoding="utf-8")
-    desk.run("confirm", "hospital.toml", *ROLES[:4], "--role", "patient=id", *BY)
+    desk.run("confirm", "hospital.toml", *ROLES[:4], "--role", "patient=id", *RARE, *BY)
     desk.refused(*release, why="repeat")
     assert not (desk.folder / "out").exists()
 
 
+def test_advice_does_not_forget_what_the_draft_found(desk):
+    """Columns dropped by hand and the draft advised on: the advised file still says that patients have several rows."""
+    desk.run("schema", "hospital.csv", "-o", "hospital.toml")
+    desk.edit('role = "undecided"', 'role = "drop"')
+    desk.run("advise", "hospital.toml", "--records", "3000", "--k", "5", "-o", "advised.toml")
+    desk.refused("confirm", "advised.toml", *BY, why="Column 'patient' repeats")
+    desk.run("confirm", "advised.toml", "--one-row-each", "--role", "diagnosis=drop", *BY)
+    assert "protects nobody" not in (desk.folder / "advised.toml").read_text(encoding="utf-8")
+
+
 def test_a_release_reads_the_file_only_as_it_is_told_to(desk):
     desk.run("schema", "hospital.csv", "-o", "hospital.toml")
-    desk.run("confirm", "hospital.toml", *ROLES, *BY)
+    desk.run("confirm", "hospital.toml", *ROLES, *RARE, *BY)
     release = ("release", "hospital.csv", "--schema", "hospital.toml", "--k", "5", "--design", "equal-rho", "-o", "out")
     desk.refused(*release, why="delimiter")
     desk.refused(*release, *TEXT[:2], why="encoding")

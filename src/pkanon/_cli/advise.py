@@ -6,6 +6,7 @@ import click
 
 import pkanon as pk
 
+from . import private
 from .destinations import check_new_file
 from .options import is_number, json_option, output_option, read_tables
 from .printing import note, print_json, say
@@ -76,7 +77,7 @@ def command(
             progress=progress,
         )
     if output is not None:
-        advice.save(output)
+        private.save_advice(advice, output, schema)
     if as_json:
         print_json(advice.to_json() | {"file": output})
         return

@@ -93,6 +93,7 @@ def command(
             )
         if not one_row_each:
             _refuse_forgotten_persons(file, answers)
+        _refuse_rare_values(file, answers)
     elif sys.stdin is None or not sys.stdin.isatty():
         raise pk.InputError(NO_TERMINAL)
     try:
@@ -142,6 +143,16 @@ def _refuse_forgotten_persons(file: SchemaFile, answers: Answers) -> None:
         raise pk.SchemaError(
             f"The draft says: {sentence} It is no id now. Say --one-at-random NAME for it, or --one-row-each if nobody has several "
             "rows, or answer the questions without --yes."
+        )
+
+
+def _refuse_rare_values(file: SchemaFile, answers: Answers) -> None:
+    """Where a draft lists values of a few rows, a script must name the column: they may be a remark or point to a person."""
+    unanswered = [name for name in file.rare_values if name not in answers.roles]
+    if unanswered:
+        raise pk.SchemaError(
+            f"The draft lists values that few rows hold, for which --yes does not answer: {', '.join(unanswered)}. Say --role "
+            "NAME=randomise if the list is public, or --role NAME=drop; or correct the list, and take out its line drafted = true."
         )
 
 
@@ -318,6 +329,11 @@ def _report(confirmed: Confirmed, path: str, as_json: bool) -> None:
     if not any(attribute.role == "id" for attribute in schema.attributes):
         note(
             "no column identifies persons, so nothing checks that nobody has several rows; the certificate will say so."
+        )
+    if schema.repeating is not None and (schema.rows_are or "").casefold() in ("persons", "people", "patients"):
+        note(
+            "one row of each person is drawn, so rows are hardly persons; certificates will repeat the word. --rows-are says what a "
+            "row is, such as visits."
         )
     if not confirmed.kept:
         note(f"{path} was written anew: its comments are gone.")

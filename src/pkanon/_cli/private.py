@@ -75,6 +75,16 @@ def schema_file(path: str) -> SchemaFile:
     return SchemaFile.read(path)
 
 
+def save_advice(advice: pk.Advice, path: str, schema: str) -> None:
+    """Write an advised schema to a new file, with what a draft found in the file ``schema`` that it was made from."""
+    from pathlib import Path
+
+    from .._files import write_new
+    from .._schema import SchemaFile, with_findings
+
+    write_new(path, with_findings(advice.to_toml(Path(path).parent), SchemaFile.read(schema).findings))
+
+
 def check_free(folder: str) -> None:
     """Refuse a folder that exists, or whose parent does not; remove what killed processes have left behind for it."""
     from .._files import check_free, remove_unfinished

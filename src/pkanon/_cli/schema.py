@@ -61,7 +61,8 @@ def command(
     if output is None:
         click.echo(draft.to_toml(), nl=False)
     else:
-        say(f"Drafted {output} from {draft.rows:,} rows: {len(draft.columns)} columns.")
+        rows, width = draft.rows, len(draft.columns)
+        say(f"Drafted {output} from {rows:,} row{'s' * (rows != 1)}: {width} column{'s' * (width != 1)}.")
         _print_columns(draft)
     if options:
         note(f"the file was read with {options}; give the same to release.")

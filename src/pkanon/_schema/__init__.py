@@ -10,14 +10,15 @@ hierarchy.py  raw values and their coarser labels, level by level;  codes/  read
 unit.py       what is randomised as one thing; the numbering of a bundle's combinations
 schema.py     attributes in order, bundles, the digest
 toml.py       schema.toml in and out;  layout.py  how it is set
-confirming.py a confirmation written into a schema.toml
+confirming.py a confirmation written into a schema.toml;  findings.py  what a draft found, as comments in it
 """
 
 from .attribute import MISSING_LABEL, Attribute
 from .codes import code_list, code_lists
-from .confirming import SEVERAL_ROWS, Confirmed, SchemaFile
+from .confirming import UNCONFIRMED_COMMENT, Confirmed, SchemaFile
 from .declaring import Domain
 from .domain import INT64, Bins, Edge, Listed, Points, Range, Value, texts_of, value_to_text
+from .findings import PERHAPS_SEVERAL_ROWS, RARE_VALUES, SEVERAL_ROWS, as_comment, as_finding, with_findings
 from .groups import Groups, Merge, MissingAnswers, check_merge, check_missing, groups_of
 from .hierarchy import Hierarchy, read_hierarchy
 from .mergefile import read_merge
@@ -29,8 +30,11 @@ from .unit import Codes, Unit, code_dtype
 __all__ = [
     "INT64",
     "MISSING_LABEL",
+    "PERHAPS_SEVERAL_ROWS",
     "PLAIN_NOTATION",
+    "RARE_VALUES",
     "SEVERAL_ROWS",
+    "UNCONFIRMED_COMMENT",
     "Attribute",
     "Bins",
     "Bundle",
@@ -50,6 +54,8 @@ __all__ = [
     "SchemaFile",
     "Unit",
     "Value",
+    "as_comment",
+    "as_finding",
     "check_merge",
     "check_missing",
     "code_dtype",
@@ -63,4 +69,5 @@ __all__ = [
     "schema_of",
     "texts_of",
     "value_to_text",
+    "with_findings",
 ]

@@ -2,7 +2,7 @@
 
 Comments and layout are kept: lines are taken out and put in, and the result is read again. If it does not say exactly what it
 should (a file can be laid out in ways that a line at a time cannot follow), the file is written anew instead, without comments.
-The comment that a draft begins with goes in any case, for it is no longer true.
+The comment that a draft begins with goes in any case, and so does the one in a schema made from a draft: they are no longer true.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import itertools
-import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,18 +19,16 @@ from typing import Any
 from .._errors import InputError, SchemaError
 from .._files import write_over
 from .declaring import ONE_AT_RANDOM
+from .findings import PERHAPS_SEVERAL_ROWS, RARE_VALUES, SEVERAL_ROWS, findings_in, header
 from .schema import Schema
 from .toml import as_date, schema_of
 
 DRAFT_COMMENT = "# DRAFT"
 """How the comment at the top of a draft begins."""
-_FINDING = "# ! "
-"""How a comment begins by which a draft says what to look into."""
-SEVERAL_ROWS = "rows may not be persons"
-"""Words of such a comment on a column that shows persons with several rows, as far as a draft can tell."""
+UNCONFIRMED_COMMENT = "# What is marked drafted"
+"""How the comment begins by which a schema made from a draft says that nobody has confirmed it."""
 _OLD = ("domains", "confirmed_by", "row_is")
 """What older files have at their top."""
-_HEADER = re.compile(r"\s*\[{1,2}[^\[\]]+\]{1,2}\s*(#.*)?")
 
 
 @dataclass(frozen=True)
@@ -91,27 +88,22 @@ class SchemaFile:
     @property
     def findings(self) -> list[tuple[str | None, str]]:
         """What a draft says in comments: the column that a comment stands above, None for the whole file, and its sentences."""
-        found: list[tuple[str | None, str]] = []
-        above: list[str] = []
-        for line in [*self._lines(), ""]:
-            if line.startswith(_FINDING):
-                above.append(line.removeprefix(_FINDING))
-            elif above and line.startswith("#   "):
-                above[-1] += line.removeprefix("#  ")
-            elif not line.startswith("#"):
-                header = _header(line)
-                of = header[1] if header is not None and len(header) == 2 and header[0] == "attributes" else None
-                found += [(of, sentence) for sentence in above]
-                above = []
-        return found
+        return findings_in(self._lines())
 
     def forgotten(self, ids: Collection[str]) -> list[str]:
         """What a draft says about persons with several rows, as far as ``ids``, the columns that identify persons, leave it open."""
         return [
             sentence
             for of, sentence in self.findings
-            if SEVERAL_ROWS in sentence and (not ids if of is None else of not in ids)
+            if (SEVERAL_ROWS in sentence and (not ids if of is None else of not in ids))
+            or (PERHAPS_SEVERAL_ROWS in sentence and not ids)
         ]
+
+    @property
+    def rare_values(self) -> list[str]:
+        """The columns of which a draft says that it lists values of a few rows."""
+        rare = {of for of, sentence in self.findings if RARE_VALUES in sentence}
+        return [a.name for a in self.schema.attributes if a.name in rare and a.role == "randomise" and a.drafted]
 
     def _lines(self) -> list[str]:
         return self.content.decode("utf-8-sig").replace("\r\n", "\n").rstrip("\n").split("\n")
@@ -150,7 +142,8 @@ def _edited(lines: list[str], said: Mapping[str, Any], edits: Edits) -> Iterator
     if was_draft := lines[0].startswith(DRAFT_COMMENT):
         below = itertools.dropwhile(lambda line: line.startswith("#"), lines)
         lines = list(itertools.dropwhile(lambda line: not line.strip(), below))
-    first = next((number for number, line in enumerate(lines) if _header(line) is not None), len(lines))
+    lines = [line for line in lines if not line.startswith(UNCONFIRMED_COMMENT)]
+    first = next((number for number, line in enumerate(lines) if header(line) is not None), len(lines))
     above = first
     while above and lines[above - 1].lstrip().startswith("#"):  # a comment on the first table stays with it
         above -= 1
@@ -167,30 +160,14 @@ def _kept(lines: list[str], edits: Edits) -> Iterator[str]:
 
     table: tuple[str, ...] = ()
     for line in lines:
-        if (header := _header(line)) is not None:
-            table = header
+        if (opened := header(line)) is not None:
+            table = opened
             if table != ("confirmed",) and not (len(table) > 2 and edits.anew(table)):
                 yield line
             if len(table) == 2 and edits.anew(table):
                 yield from tomli_w.dumps(edits.tables[table[1]]).rstrip("\n").split("\n")
         elif line.lstrip().startswith("#") or not edits.replace(line, table):
             yield line
-
-
-def _header(line: str) -> tuple[str, ...] | None:
-    """The path of the table that a line opens; None if it opens none."""
-    if not _HEADER.fullmatch(line):
-        return None
-    try:
-        data: Any = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
-        return None
-    path = []
-    while data:
-        ((key, inside),) = data.items()
-        path.append(key)
-        data = inside[0] if isinstance(inside, list) else inside
-    return tuple(path)
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,11 @@ def found(name, values):
         ("Prénom", ["Ann", "Bo"] * 200, "names of people"),
         ("patient_name", ["Ann", "Bo"] * 200, "names of people"),
         ("c", NAMES[:N], "names of people"),
-        ("c", [f"{name.split()[1]}, {name.split()[0]}" for name in NAMES[:200]] * 2, "names of people"),
+        ("c", [f"{name.split()[1]}, {name.split()[0]}" for name in NAMES[:N]], "names of people"),
         ("c", ["none"] * 399 + ["jane@example.org"], "e-mail addresses"),
         ("c", [f"0171 55{i:05}" for i in range(N)], "phone numbers"),
         ("c", [f"+49 (30) 55{i:05}" for i in range(N)], "phone numbers"),
-        ("Telefon", [f"55{i % 300:05}x" for i in range(N)], "phone numbers"),
+        ("Telefon", [f"55{i:05}x" for i in range(N)], "phone numbers"),
         ("c", ["0171 5550123", "+49 30 5550124"] * 200, "phone numbers"),
         ("c", ["DE89370400440532013000", "FR76 3000 6000 0112 3456 7890 189"] * 200, "account numbers"),
         ("c", ["Hauptstr. 5", "Am Markt 3", "Lindenstr. 12"] * 133 + ["Hauptstr. 5"], "addresses"),
@@ -53,6 +53,50 @@ def found(name, values):
     ],
 )
 def test_what_is_about_single_people_gets_no_role(name, values, what):
+    assert found(name, values) == ("undecided", f"looks like {what}")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "what"),
+    [
+        ("c", [f"{name.split()[1]}, {name.split()[0]}" for name in NAMES[:200]] * 2, "looks like names of people"),
+        ("c", [f"u{i % 200}@example.org" for i in range(N)], "looks like e-mail addresses"),
+        ("Telefon", [f"55{i % 300:05}x" for i in range(N)], "looks like phone numbers"),
+        ("c", [f"AT{i % 200:018}" for i in range(N)], "looks like account numbers"),
+        ("c", [f"{WORDS[i % 200 % 12]}{i % 200}" for i in range(N)], "mostly rare values"),
+    ],
+)
+def test_what_points_to_persons_and_comes_again_may_show_several_rows_of_a_person(name, values, what):
+    assert found(name, values) == ("undecided", f"{what}; repeats: a person may have several rows")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "short"),
+    [
+        ("patient", NAMES[:200] * 2, "looks like names of people; repeats: rows may not be persons"),
+        ("Kennung", [i % 200 for i in range(N)], "repeats: rows may not be persons"),
+        (
+            "SVNR",
+            [f"{i % 200:04} 010190" for i in range(N)],
+            "looks like phone numbers; repeats: rows may not be persons",
+        ),
+        ("c", [f"{i % 200:08x}-{7 * i % 200:024x}" for i in range(N)], "repeats: persons, or a code?"),
+    ],
+)
+def test_persons_are_found_by_the_name_of_a_column_or_by_its_form(name, values, short):
+    assert found(name, values) == ("undecided", short)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "what"),
+    [
+        ("c", ["Dr. Amber", "Dr. Birch"] * 200, "names of people"),  # two people, none of whom a row is about
+        ("surname", [name.split()[1] for name in NAMES[:200]] * 2, "names of people"),  # relatives share it
+        ("remark", [f"called {name}" for name in NAMES[:200]] * 2, "free text"),
+        ("c", [f"Lindenstraße {i % 200}" for i in range(N)], "addresses"),  # a household shares it
+    ],
+)
+def test_what_others_share_shows_nothing_about_persons(name, values, what):
     assert found(name, values) == ("undecided", f"looks like {what}")
 
 

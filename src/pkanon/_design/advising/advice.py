@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._files import write_new
 from ..._plan import Plan, Readability, notebook
-from ..._schema import Schema
+from ..._schema import UNCONFIRMED_COMMENT, Schema
 
 OPEN = "Take one of these steps yourself, as a program cannot know which values belong together, and ask again:"
 MOST_LABELS = 6
@@ -160,7 +160,7 @@ class Advice:
         lines = [f"# Advised for: {self.next_command('FILE')}"]
         if self.schema.drafted:
             lines.append(
-                "# What is marked drafted was read off data; it protects nobody until somebody has run: pkanon confirm FILE"
+                f"{UNCONFIRMED_COMMENT} was read off data; it protects nobody until somebody has run: pkanon confirm FILE"
             )
         return "\n".join(lines) + "\n\n" + self.schema.to_toml(folder)
 

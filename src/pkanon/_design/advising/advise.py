@@ -252,11 +252,12 @@ class _Adviser:
             if columns:
                 return (
                     f"No {asked.min_columns} columns make {what} {asked.level} with {asked.target} and {asked.records:,} "
-                    f"records; {columns} columns do. Ask for fewer, for a lower k, or for a lower level."
+                    f"records; {columns} columns do. Ask for fewer, for {asked.less}, or for a lower level."
                 )
         return (
             f"Nothing that can be dropped or merged makes {what} {asked.level} with {asked.target} and {asked.records:,} "
-            f"records; the nearest has an error of {l1:.2g} where {asked.limit:g} is the limit. Lower k, or have more people."
+            f"records; the nearest has an error of {l1:.2g} where {asked.limit:g} is the limit. Ask for "
+            f"{asked.less}, or have more people."
         )
 
     def columns(self) -> list[int]:

@@ -53,6 +53,12 @@ class Request:
         parts = [f"{name} = {value}" for name, value in (("k", self.k), ("epsilon", self.epsilon)) if value is not None]
         return " and ".join(parts)
 
+    @property
+    def less(self) -> str:
+        """What less privacy would be, in words."""
+        parts = [("a lower k", self.k), ("a larger epsilon", self.epsilon)]
+        return " or ".join(words for words, value in parts if value is not None)
+
 
 def request(
     schema: Schema,

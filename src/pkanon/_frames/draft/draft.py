@@ -14,8 +14,6 @@ entry and is dropped. A table fits its own draft.
 from __future__ import annotations
 
 import os
-import textwrap
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +21,12 @@ from pathlib import Path
 from ..._errors import DataError, InputError
 from ..._files import write_new
 from ..._progress import Progress, quiet
-from ..._schema import Schema
+from ..._schema import Schema, as_comment, as_finding, with_findings
 from ..border import guarded
 from ..read import PLAIN, Source, TableFile, TextFormat, absent_columns, check_header, is_text_file, open_source
 from .finding import quoted
 from .header import UNSURE_HEADER, refuse_repeated_names, refuse_values_as_names
-from .identity import MAY_REPEAT, REPEATS
+from .identity import COME_AGAIN, MAY_REPEAT, REPEATS
 from .infer import habits, seen
 from .proposal import DraftedColumn, proposal
 from .sniffing import described
@@ -84,32 +82,15 @@ class Draft:
     def to_toml(self) -> str:
         """The text of a ``schema.toml`` that says that it is a draft, and at each column what to look into."""
         about = tuple(sentence for _, sentence in self.comments)
-        top = [_comment(f"! {line}") for line in self.warnings if not line.startswith(about)]
+        top = [as_finding(line) for line in self.warnings if not line.startswith(about)]
         if dropped := [quoted(column.name) for column in self.columns if column.name not in self.schema.names]:
-            top.append(_comment(f"Without an entry, so dropped: {', '.join(dropped)}"))
-        lines = []  # after an empty one: what is above it goes when the file is confirmed
-        for line in self.schema.to_toml().splitlines():
-            name = _opened(line)
-            lines += [_comment(f"! {sentence}") for of, sentence in self.comments if of == name]
-            lines.append(line)
-        return HEADER + "\n".join([*top, "", *lines]) + "\n"
+            top.append(as_comment(f"Without an entry, so dropped: {', '.join(dropped)}"))
+        # after an empty line: what is above it goes when the file is confirmed
+        return HEADER + "\n".join([*top, "", with_findings(self.schema.to_toml(), self.comments)])
 
     def save(self, path: str | Path) -> None:
         """Write the draft to the file ``path``, which must not exist yet."""
         write_new(path, self.to_toml())
-
-
-def _comment(text: str) -> str:
-    lines = textwrap.wrap(text, 116, break_long_words=False, break_on_hyphens=False)
-    return "\n".join([f"# {lines[0]}", *(f"#   {line}" for line in lines[1:])])
-
-
-def _opened(line: str) -> str | None:
-    """The name of the attribute whose table starts with this line."""
-    if not line.startswith("[attributes."):
-        return None
-    ((name, table),) = tomllib.loads(line)["attributes"].items()
-    return str(name) if not table else None
 
 
 def draft_schema(
@@ -168,9 +149,13 @@ def draft_schema(
     wanted = [proposals[name] for name in (source.names if columns is None else columns)]
     if columns is not None:
         others = [p for p in proposals.values() if p.drafted.name not in columns]
-        wanted += [p for p in others if p.drafted.warning == REPEATS]
-        doubtful = [p for p in others if p.drafted.warning == MAY_REPEAT]
-        warnings += [finding.about(p.drafted.name) for p in doubtful for finding in p.findings]
+        wanted += [p for p in others if any(finding.short == REPEATS for finding in p.findings)]
+        warnings += [
+            finding.about(p.drafted.name)
+            for p in others
+            for finding in p.findings
+            if p not in wanted and finding.short in (MAY_REPEAT, COME_AGAIN)
+        ]
     attributes = [p.attribute for p in wanted if p.attribute is not None]
     if not attributes:
         raise DataError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..._schema import SEVERAL_ROWS
+from ..._schema import PERHAPS_SEVERAL_ROWS, SEVERAL_ROWS
 from .finding import Finding
 from .infer import Column
 from .words import CASES, IDS, NUMBERS, PERSONS, PLACES, words_in
@@ -21,11 +21,14 @@ _MEAN_REPEATS = 20
 """Persons have a few rows each; values that come more often than this on average are no persons."""
 _DIGITS = 5
 """Whole numbers of at least so many digits, all of one length, look like assigned numbers; texts need one digit less."""
+_OFTEN = 0.1
+"""Of persons, at most this share of the rows is held by those with more rows than that."""
 _NEARLY_ALL = 0.98
 """A column with this share of different values looks like an id with a few repetitions."""
 
 REPEATS = f"repeats: {SEVERAL_ROWS}"
 MAY_REPEAT = "repeats: persons, or a code?"
+COME_AGAIN = f"repeats: {PERHAPS_SEVERAL_ROWS}"
 
 
 def identity(column: Column) -> Finding | None:
@@ -70,6 +73,22 @@ def numbered_persons(column: Column) -> Finding | None:
         REPEATS,
         f"repeats and looks like the number or name of a person: {SEVERAL_ROWS}. A person with g rows has g "
         'times epsilon, and no k. Make it role = "id" with repeats = "one at random" to keep one row per person.',
+        _to_plan_for(column),
+    )
+
+
+def come_again(column: Column) -> Finding | None:
+    """What somebody must look into if a column that points to persons (contacts, names, texts that few rows share) repeats."""
+    if finding := numbered_persons(column):
+        return finding
+    size, present = len(column.values), column.rows - column.missing
+    often = int(column.counts.filter(column.counts > _MEAN_REPEATS).sum())
+    if not _FEW < size < present or often > _OFTEN * present:
+        return None
+    return Finding(
+        COME_AGAIN,
+        f"holds values that come a few times each: {PERHAPS_SEVERAL_ROWS}. Then the column that identifies them is "
+        'role = "id" with repeats = "one at random".',
         _to_plan_for(column),
     )
 

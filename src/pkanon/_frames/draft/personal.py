@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..._schema import SEVERAL_ROWS
 from .finding import Finding
 from .infer import Column
 from .words import ADDRESSES, MAIL, NAMES, OF_NAMES, PERSONS, PHONES, REMARKS, words_in
 
+FREE_TEXT, PEOPLE, ADDRESS = "free text", "names of people", "addresses"
 RARE = 5
 """A value that fewer rows hold is rare."""
 _TELLING = 100
@@ -29,6 +31,7 @@ _TITLE = r"\b(?:Mr|Mrs|Ms|Miss|Herr|Frau|Mme|Mlle|Monsieur|Madame|Señora?|Signo
 _NAME = r"^\p{Lu}[\p{L}'’.-]*,? \p{Lu}[\p{L}'’.-]*(?: \p{Lu}[\p{L}'’.-]*)?$"
 _CALL = r"^(?:\+|\(|00?)[0-9][0-9 ()/.-]{6,}[0-9]$|^\(?[0-9]{2,4}\)?[ /.-][0-9]{2,4}[ /.-][0-9]{3,}$"
 _CALL_INSIDE = r"\+[0-9][0-9 ()/-]{6,}[0-9]|\b0[1-9][0-9 ()/-]{6,}[0-9]|\([0-9]{2,4}\) ?[0-9][0-9 -]{4,}[0-9]"
+_HEXADECIMAL = r"^[0-9A-Fa-f-]+$"
 _NAME_INSIDE = r"\s\p{Lu}\p{Ll}"
 _WORD = r"\p{L}{2}"
 _YEAR = r"\b(?:19|20)[0-9]{2}\b"
@@ -46,9 +49,9 @@ def personal(column: Column) -> Finding | None:
     some, words = _sampled(column), words_in(column.name)
     return _finding(
         _contacts(some, words)
-        or ("free text" if _remarks(some, words) else None)
+        or (FREE_TEXT if _remarks(some, words) else None)
         or _people(some, words)
-        or ("free text" if _free_text(some) else None)
+        or (FREE_TEXT if _free_text(some) else None)
     )
 
 
@@ -67,6 +70,15 @@ def _finding(what: str | None) -> Finding | None:
     )
 
 
+def points_to_persons(column: Column, finding: Finding) -> bool:
+    """Whether a value of a column about which this was found may stand for one person: a contact, a full name, a rare text."""
+    if column.type != "text" or SEVERAL_ROWS in finding.sentence:
+        return False
+    if finding.short == f"looks like {PEOPLE}":
+        return bool(words_in(column.name) & PERSONS) or _share(column, r"\S\s+\S") > 0.5
+    return finding.short not in (f"looks like {FREE_TEXT}", f"looks like {ADDRESS}")
+
+
 def _sampled(column: Column) -> Column:
     """Some of the values where there are very many: no such column can be listed, so it matters only what to call it."""
     step = len(column.values) // _MOST_COMPARED + 1
@@ -80,12 +92,12 @@ def _contacts(column: Column, words: frozenset[str]) -> str | None:
         return "phone numbers"
     if _share(column, _ACCOUNT) > 0.5:
         return "account numbers"
-    return "addresses" if _address(column, words) else None
+    return ADDRESS if _address(column, words) else None
 
 
 def _people(column: Column, words: frozenset[str]) -> str | None:
     named = words & NAMES and words <= NAMES | OF_NAMES | PERSONS
-    return "names of people" if named or _names(column) else None
+    return PEOPLE if named or _names(column) else None
 
 
 def _remarks(column: Column, words: frozenset[str]) -> bool:
@@ -141,6 +153,7 @@ def _names(column: Column) -> bool:
 
 def _free_text(column: Column) -> bool:
     texts = column.values.filter(~column.values.str.contains(_YEAR))  # a period is no number to call
+    texts = texts.filter(~texts.str.contains(_HEXADECIMAL))
     if (texts.str.contains(_CALL_INSIDE) & texts.str.contains(r"\p{L}")).any():
         return True
     lengths = column.values.str.count_matches(r"\S+")

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..._schema import Attribute
+from ..._schema import RARE_VALUES, Attribute
 from ..border import rows
 from ..read import Source
 from .domains import MOST_LISTED, domain, merging
 from .finding import Finding
-from .identity import identity
+from .identity import come_again, identity
 from .infer import Column, Seen, Untyped, typed
 from .labelled import labelled
-from .personal import RARE, personal, rare, seldom_shared
+from .personal import RARE, personal, points_to_persons, rare, seldom_shared
 from .words import survey_weight
-from .writing import Habits
+from .writing import TIMES, Habits
 
 _NOUNS = {
     "text": "texts",
@@ -99,8 +99,11 @@ def proposal(source: Source, column: Seen, file: Habits) -> Proposal:
         return _dropped(found.name, "no values", found.type)
     if size == 1 and not found.missing:
         return _dropped(found.name, "the same value in every row", found.type)
-    if finding := _seems(found) or personal(found) or identity(found) or seldom_shared(found):
+    if finding := _seems(found):
         return _undecided(found.name, finding, found.type, found.type)
+    if finding := personal(found) or identity(found) or seldom_shared(found):
+        more = come_again(found) if points_to_persons(found, finding) else None
+        return _undecided(found.name, finding, found.type, found.type, more)
     return _declared(found)
 
 
@@ -108,15 +111,23 @@ def _dropped(name: str, reason: str, kind: str | None) -> Proposal:
     return Proposal(DraftedColumn(name, "dropped", 0, f"{reason}: dropped"), None, kind)
 
 
-def _undecided(name: str, finding: Finding, kind: str, declared: str = "text") -> Proposal:
-    drafted = DraftedColumn(name, "undecided", 0, f"{finding.short}: undecided", finding.short)
-    return Proposal(drafted, Attribute(name, role="undecided", type=declared), kind, (finding,))
+def _undecided(name: str, finding: Finding, kind: str, declared: str = "text", more: Finding | None = None) -> Proposal:
+    findings = (finding,) if more is None else (finding, more)
+    short = "; ".join(each.short for each in findings)
+    drafted = DraftedColumn(name, "undecided", 0, f"{short}: undecided", short)
+    return Proposal(drafted, Attribute(name, role="undecided", type=declared), kind, findings)
 
 
 def _seems(column: Column) -> Finding | None:
     """Texts that somebody could make dates or numbers."""
     if column.seems is None or len(column.values) <= MOST_LISTED:
         return None
+    if column.seems == TIMES:
+        return Finding(
+            TIMES,
+            f'seems to hold {TIMES}: set type = "date", its bins and date_format, such as "%Y-%m-%d %H:%M"; the time is left out. '
+            "Or drop it.",
+        )
     return Finding(column.seems, f"seems to hold {column.seems}: mend or convert them in the table, or drop it.")
 
 
@@ -181,7 +192,7 @@ def _doubts(column: Column, groups: int, *, listed: bool) -> tuple[Finding, ...]
         found.append(
             Finding(
                 f"rare values: {few}",
-                f"has values that fewer than {RARE} rows hold ({few} of {len(column.values)}). Unless the list of values is public, "
+                f"has values that fewer than {RARE} {RARE_VALUES} ({few} of {len(column.values)}). Unless the list of values is public, "
                 "merge or remove them.",
             )
         )

@@ -9,7 +9,29 @@ from __future__ import annotations
 import re
 import unicodedata
 
-IDS = frozenset(("id", "pid", "uid", "uuid", "guid", "ssn", "mrn", "bsn", "nhs", "nin", "nir", "cpf", "pesel"))
+IDS = frozenset(
+    (
+        *(
+            "id",
+            "pid",
+            "uid",
+            "uuid",
+            "guid",
+            "ssn",
+            "mrn",
+            "bsn",
+            "nhs",
+            "nin",
+            "nino",
+            "nir",
+            "cpf",
+            "pesel",
+            "identifier",
+        ),
+        *("pseudonym", "kennung", "kennziffer", "svnr", "ahv", "niss", "dni", "nif", "oib", "jmbg", "egn", "matricule"),
+        *("identifiant", "identificador", "identificativo", "matricola", "matricula", "personnummer", "fodselsnummer"),
+    )
+)
 PERSONS = frozenset(
     (
         *("person", "patient", "client", "customer", "citizen", "subject", "participant", "respondent", "proband"),
@@ -64,7 +86,18 @@ REMARKS = frozenset(
         *("remark", "remarks", "comment", "comments", "note", "notes", "memo", "freetext", "narrative", "verbatim"),
         *("observation", "observations", "bemerkung", "bemerkungen", "anmerkung", "anmerkungen", "kommentar", "notiz"),
         *("notizen", "freitext", "commentaire", "commentaires", "remarque", "remarques", "observaciones", "comentario"),
-        *("comentarios", "nota", "opmerking", "opmerkingen", "uwagi", "anamnesis", "anamnese"),
+        *(
+            "comentarios",
+            "nota",
+            "opmerking",
+            "opmerkingen",
+            "uwagi",
+            "hinweis",
+            "hinweise",
+            "vermerk",
+            "anamnesis",
+            "anamnese",
+        ),
     )
 )
 _SURVEYS = frozenset(
