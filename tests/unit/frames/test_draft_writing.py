@@ -34,7 +34,11 @@ def column(made, name):
 
 
 @pytest.mark.parametrize(
-    "form", ["%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d"]
+    "form",
+    [
+        *("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d"),
+        *("%d-%b-%Y", "%d %b %Y", "%d%b%Y"),
+    ],
 )
 def test_dates_in_the_ways_that_people_write_them(form, tmp_path):
     path = file(tmp_path, d=[*days(form), "NA", ""])
@@ -76,6 +80,7 @@ def test_what_is_no_date(tmp_path):
     assert [found.drafted_as for found in made.columns] == ["undecided", "undecided", "list"]
     assert column(made, "d").warning == "dates with years of two digits"
     assert column(made, "e").warning == "dates with a time of day"
+    assert any("'e'" in warning and 'date_format, such as "%Y-%m-%d %H:%M"' in warning for warning in made.warnings)
     for form in ("%d/%m/%Y", "%Y-%m-%d"):  # a frame has a type for dates; texts are not converted behind anybody's back
         made = draft_schema(pl.DataFrame({"d": days(form), "z": ["p", "q"] * 60}))
         assert (made.columns[0].drafted_as, made.columns[0].warning) == ("undecided", "dates as texts")

@@ -25,6 +25,7 @@ _SHORT_YEAR = r"^[0-9]{1,2}([/.-])[0-9]{1,2}([/.-])[0-9]{2}$"
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _UNITS = r"(?:[€$£¥%]|EUR|USD|GBP|CHF|km|cm|mm|m|kg|mg|g|ml|l|h|min|s)"
 _WITH_UNIT = rf"^(?:{_UNITS} ?-?[0-9][0-9.,' ]*|-?[0-9][0-9.,' ]*{_UNITS})$"
+TIMES = "dates with a time of day"
 _TIME = r"^[0-9]{1,4}[/.-][0-9]{1,2}[/.-][0-9]{1,4}[ T][0-9]{1,2}:[0-9]{2}"
 
 
@@ -39,9 +40,10 @@ class Writing:
 
     @property
     def first(self) -> Literal["day", "month"] | None:
-        """What stands first in a date that starts with its day or month."""
+        """What stands first in a date that starts with its day or month, both in digits."""
         starts: dict[str, Literal["day", "month"]] = {"%d": "day", "%m": "month"}
-        return starts.get((self.date_format or "")[:2])
+        written = self.date_format or ""
+        return None if "%b" in written else starts.get(written[:2])
 
     @property
     def point(self) -> str | None:
@@ -80,6 +82,9 @@ _DAYS: tuple[tuple[str, str], ...] = (
     ("%d.%m.%Y", r"^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}$"),  # nobody writes the month first and then points
     ("%Y/%m/%d", r"^[0-9]{4}/[0-9]{1,2}/[0-9]{1,2}$"),
     ("%Y.%m.%d", r"^[0-9]{4}\.[0-9]{1,2}\.[0-9]{1,2}$"),
+    ("%d-%b-%Y", r"^[0-9]{1,2}-[A-Za-z]{3}-[0-9]{4}$"),
+    ("%d %b %Y", r"^[0-9]{1,2} [A-Za-z]{3} [0-9]{4}$"),
+    ("%d%b%Y", r"^[0-9]{2}[A-Za-z]{3}[0-9]{4}$"),  # as SAS writes them
 )
 
 
@@ -172,7 +177,7 @@ def hint(texts: pl.Series) -> str | None:
     if all_match(texts, _SHORT_YEAR):
         return "dates with years of two digits"
     if all_match(texts, _TIME):
-        return "dates with a time of day"
+        return TIMES
     if all_match(texts, _WITH_UNIT):
         return "numbers with a unit"
     shaped = texts.str.contains(r"^-?[0-9][0-9.,' ]*$").mean()
