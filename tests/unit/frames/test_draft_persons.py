@@ -88,6 +88,17 @@ def test_persons_are_found_by_the_name_of_a_column_or_by_its_form(name, values, 
 
 
 @pytest.mark.parametrize(
+    ("name", "values", "short"),
+    [
+        ("person", [f"P{i:05}" for i in range(N)], "different in every row"),
+        ("patient", NAMES[:N], "looks like names of people"),
+    ],
+)
+def test_what_never_repeats_is_not_said_to_repeat(name, values, short):
+    assert found(name, values) == ("undecided", short)
+
+
+@pytest.mark.parametrize(
     ("name", "values", "what"),
     [
         ("c", ["Dr. Amber", "Dr. Birch"] * 200, "names of people"),  # two people, none of whom a row is about

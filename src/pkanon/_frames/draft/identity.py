@@ -79,11 +79,13 @@ def numbered_persons(column: Column) -> Finding | None:
 
 def come_again(column: Column) -> Finding | None:
     """What somebody must look into if a column that points to persons (contacts, names, texts that few rows share) repeats."""
+    size, present = len(column.values), column.rows - column.missing
+    if size == present:
+        return None
     if finding := numbered_persons(column):
         return finding
-    size, present = len(column.values), column.rows - column.missing
     often = int(column.counts.filter(column.counts > _MEAN_REPEATS).sum())
-    if not _FEW < size < present or often > _OFTEN * present:
+    if size <= _FEW or often > _OFTEN * present:
         return None
     return Finding(
         COME_AGAIN,
