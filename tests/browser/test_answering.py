@@ -236,7 +236,12 @@ def reply(status, code, retry, headers=None):
             "closed",
         ),
         (reply(409, "conflict", False), "Ihre Antworten konnten nicht gesendet werden", "conflict", "record"),
-        (reply(422, "other_survey", False), "Diese Seite gehört nicht zu dieser Umfrage", "andere Fassung", "record"),
+        (
+            reply(422, "other_survey", False),
+            "Diese Seite gehört nicht zu dieser Umfrage",
+            "keine Antworten angenommen",
+            "record",
+        ),
     ],
     ids=["too many", "paused", "a login page", "unreachable", "closed", "conflict", "another survey"],
 )
@@ -374,7 +379,9 @@ def test_an_invited_survey(request, database, visit):
 def test_an_invitation_serves_one_device(invited_site, visit):
     url, _ = link(invited_site)
     visit(url).sees("What can others learn about you?")
-    visit(url).sees("This invitation has been used")
+    late = visit(url)
+    late.sees("This invitation has been used")
+    assert "No answers have been sent from here." in late.page.locator("main").inner_text()  # the code has
 
 
 def test_an_invitation_can_be_opened_again_on_its_device(invited_site, visit):
@@ -497,7 +504,9 @@ def test_a_claim_whose_reply_is_lost_is_made_again(invited_site, visit):
 
 def test_without_or_with_a_wrong_invitation(invited_site, visit):
     visit(invited_site.url).sees("You need an invitation")
-    visit(f"{invited_site.url}#{to_text(bytes(16))}").sees("This invitation is not valid")
+    wrong = visit(f"{invited_site.url}#{to_text(bytes(16))}")
+    wrong.sees("This invitation is not valid")
+    assert "No answers have been sent." in wrong.page.locator("main").inner_text()  # the code has
 
 
 def test_a_key_that_could_tell_people_apart_is_not_used(invited_site, calculator):

@@ -1,12 +1,14 @@
 """What the page says, how it asks, and what happens to answers that were not sent: as people see it, in a real browser."""
 
 import json
+import re
 
 import pytest
 from asked import SMOKING, survey_of
 from respondent import BADGE, hosted, stop_the_clock
 
 from pkanon._collect.tokens import to_text
+from pkanon._errors import TargetError
 
 KEEPS = """
 const real = crypto.getRandomValues.bind(crypto);
@@ -59,20 +61,85 @@ def asked(visit, text, *, records=5_000, k=20, **options):
 # --- what it says
 
 
-@pytest.mark.parametrize(
-    ("locale", "claim", "condition"),
-    [
-        ("en-GB", "nobody who looks at the data can tell which row is yours", "We could, if we noted when your answer came."),
-        ("de-DE", "liegt höchstens in 1 von 20 Fällen richtig", "wenn wir festhielten, wann Ihre Antwort eintraf."),
-    ],
-)  # fmt: skip
-def test_the_condition_is_as_large_as_the_claim(open_site, visit, locale, claim, condition):
+CLAIMS = {
+    "en-GB": (
+        "nobody who looks at the data alone can tell which row is yours with better odds than 1 in 20.",
+        "We could, if we noted when your answer came.",
+    ),
+    "de-DE": (
+        "Wer nur dort nach Ihrer Zeile sucht, liegt höchstens in 1 von 20 Fällen richtig.",
+        "wenn wir festhielten, wann Ihre Antwort eintraf.",
+    ),
+}
+
+
+@pytest.mark.parametrize("locale", CLAIMS)
+def test_the_condition_is_as_large_as_the_claim(open_site, visit, locale):
+    claim, condition = CLAIMS[locale]
     lead = visit(open_site.url, locale=locale).page.locator(".lead")
     words = lead.inner_text()
     assert claim in words
     assert condition in words
     assert "5,000" in words or "5.000" in words
     assert lead.locator("*").count() == 0  # one paragraph, one size
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+def test_k_is_claimed_of_data_that_hold_as_many_people(open_site, visit, locale):
+    """Not once so many have answered: a batch may hold fewer, and hides its people among its own rows only."""
+    words = visit(open_site.url, locale=locale).page.locator(".lead").inner_text()
+    condition = "Once 5,000 people are in the data" if locale == "en-GB" else "Sobald 5.000 Personen in den Daten sind"
+    assert words.startswith(condition)
+
+
+@pytest.mark.parametrize(("locale", "words"), [("en-GB", "kept the results"), ("de-DE", "die Ergebnisse aufgehoben")])
+def test_results_that_somebody_kept_are_named(open_site, visit, locale, words):
+    page = visit(open_site.url, locale=locale).page
+    page.locator("[data-details=whoLearns] summary").click()
+    assert words in page.locator("[data-details=whoLearns] tr").last.inner_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "records", "k", "lead", "hint"),
+    [
+        (ONE, 200, 100, "1 in 100", "It can be a hint."),
+        (ONE, 500_000, 20, "1 in 20", "It can be a strong hint."),  # 99 of 100 are sent as they answered
+        (ONE, 500_000, 1.9, None, None),
+        (NUMBERS, 5_000, 1.2, "What your device sends is a strong hint", "It can be a strong hint."),
+        (NUMBERS, 200, 100, "1 in 100", "It can be a hint."),
+    ],
+)
+def test_how_much_a_row_says_is_said_by_the_plan(visit, text, records, k, lead, hint):
+    if hint is None:
+        with pytest.raises(TargetError, match="fewer than 1 person in 200"):
+            survey_of(text, records=records, k=k)
+        return
+    page = asked(visit, text, records=records, k=k)[0].page
+    page.locator("[data-details=whoLearns] summary").click()
+    assert lead in page.locator(".lead").inner_text()
+    assert hint in page.locator("[data-details=whoLearns]").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (["de-DE", "de", "en-US", "en"], "de"),  # what browsers in Germany ask for
+        (["fr-FR", "en-US", "de"], "en"),
+        (["fr"], "en"),
+        (["de-CH"], "de"),
+    ],
+)
+def test_the_page_speaks_the_language_that_the_reader_wants_most(visit, wanted, expected):
+    script = f"Object.defineProperty(navigator, 'languages', {{ get: () => {wanted!r} }});"
+    person, _ = asked(visit, ONE, script=script)
+    assert person.page.locator("html").get_attribute("lang") == expected
+
+
+def test_a_region_is_chosen_before_another_one(visit):
+    text = ONE.replace('["en", "de"]', '["en", "de-DE", "de-CH"]').replace("de =", "de-DE =")
+    text = re.sub(r'de-DE = ("[^"]*")', r"de-DE = \1, de-CH = \1", text)
+    person, _ = asked(visit, text, locale="de-CH")
+    assert person.page.locator("html").get_attribute("lang") == "de-CH"
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
@@ -114,7 +181,7 @@ def test_a_long_introduction_can_be_opened(visit):
 @pytest.mark.parametrize(
     ("text", "records", "k", "amount", "least", "most"),
     [
-        (ONE, 100_000, 2, "a few", 0, 10),
+        (ONE, 100_000, 20, "a few", 0, 10),
         (ONE, 200, 100, "about half of the", 40, 60),
         (SMOKING, 5_000, 20, "most", 60, 90),
     ],

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from client_vectors import plans
 
-from pkanon._collect.odds import MOST_ROWS, odds, whole
+from pkanon._collect.odds import LEAST_REPLACED, MOST_ROWS, odds, seldom_replaced, whole
 from pkanon._errors import PlanError
 
 
@@ -78,6 +78,36 @@ def test_as_many_values_as_a_plan_can_have():
 )
 def test_nobody_and_everybody_only_if_exact(share, people):
     assert whole(Fraction(share)) == people
+
+
+@pytest.mark.parametrize("plan", SMALL.values(), ids=SMALL)
+def test_what_is_hardly_ever_replaced_is_found(plan):
+    """By the matrix of every combination: the first attribute of which no answer is replaced often enough."""
+    kept = {a.name: min(row[code] for code, row in enumerate(exact_rows(plan, a.name))) for a in plan.schema.randomised}
+    few = [name for name, chance in kept.items() if 1 - chance < LEAST_REPLACED]
+    assert seldom_replaced(plan) == (few[0] if few else None)
+
+
+@pytest.mark.parametrize(("replaced", "found"), [(163, "a"), (164, None)])  # 327.68 of 65,536 words are 1 in 200
+def test_one_person_in_two_hundred_is_enough(replaced, found):
+    import pkanon as pk
+
+    schema = pk.Schema([pk.Attribute("a", ["x", "y", "z"])])
+    plan = pk.Plan(schema, (pk.Retention(pk.Unit(("a",), (3,)), replaced, 16),), 100)
+    assert seldom_replaced(plan) == found
+
+
+def test_a_value_with_most_of_the_combinations_is_kept_whatever_is_said():
+    """Nearly everybody is sent as a smoker, those who are none too: that is no sign that answers are kept."""
+    import pkanon as pk
+
+    schema = pk.Schema(
+        [pk.Attribute("smokes", ["no", "yes"]), pk.Attribute.ranged("number", 0, 999)],
+        [pk.Bundle(("smokes", "number"), forbid=[{"smokes": ["no"], "number": list(range(1, 1000))}])],
+    )
+    plan = pk.plan(schema, records=500, k=20)
+    assert odds(plan)[0]["kept_of_100"] == 99
+    assert seldom_replaced(plan) is None
 
 
 def test_a_matrix_on_a_bundle_has_no_odds_of_one_answer():

@@ -17,6 +17,8 @@ from .._schema import Unit
 
 MOST_ROWS = 12
 """Values of a question of which the whole table is given."""
+LEAST_REPLACED = Fraction(1, 200)
+"""The share of people whose answer is replaced, at least: of 100 people the page would else count one who is none."""
 
 
 def odds(plan: Plan) -> list[dict[str, Any]]:
@@ -29,23 +31,44 @@ def odds(plan: Plan) -> list[dict[str, Any]]:
     return [_odds(plan, attribute.name, attribute.size) for attribute in plan.schema.randomised]
 
 
-def _odds(plan: Plan, name: str, size: int) -> dict[str, Any]:
-    block = next(block for block in plan.blocks if name in block.attributes)
-    unit = next(unit for unit in block.units if name in unit.attributes)
-    few = size <= MOST_ROWS
-    rows: list[list[Fraction]] = []
+def seldom_replaced(plan: Plan) -> str | None:
+    """An attribute of which every value is sent as it is by more than 199 of 200 people, if there is one.
+
+    Every value: in a bundle one that has most of the combinations is sent by nearly everybody, whatever they said.
+    """
+    few = (a.name for a in plan.schema.randomised if a.size > 1 and 1 - _kept(plan, a.name)[0] < LEAST_REPLACED)
+    return next(few, None)
+
+
+def _kept(plan: Plan, name: str) -> tuple[Fraction, Fraction]:
+    """The chances of the values that are sent as they are least often and most often."""
+    block, unit = _place(plan, name)
     if isinstance(block, Matrix):
         if len(unit.attributes) > 1:
             raise PlanError(f"{unit} is randomised by a matrix; what one answer becomes depends on the others.")
-        kept = Fraction(max(row[value] for value, row in enumerate(block.rows)), 2**block.width)
-        if few:
-            rows = [[Fraction(count, 2**block.width) for count in row] for row in block.rows]
-    else:
+        own = [row[value] for value, row in enumerate(block.rows)]
+        return Fraction(min(own), 2**block.width), Fraction(max(own), 2**block.width)
+    stays, each = _mixture(block, unit)
+    fewest, most = _extremes(unit, name)
+    return stays + each * fewest, stays + each * most
+
+
+def _place(plan: Plan, name: str) -> tuple[Block, Unit]:
+    block = next(block for block in plan.blocks if name in block.attributes)
+    return block, next(unit for unit in block.units if name in unit.attributes)
+
+
+def _odds(plan: Plan, name: str, size: int) -> dict[str, Any]:
+    _, kept = _kept(plan, name)
+    block, unit = _place(plan, name)
+    few = size <= MOST_ROWS
+    rows: list[list[Fraction]] = []
+    if few and isinstance(block, Matrix):
+        rows = [[Fraction(count, 2**block.width) for count in row] for row in block.rows]
+    elif few:
         stays, each = _mixture(block, unit)
-        kept = stays + each * _most(unit, name)
-        if few:
-            shares = [each * count for count in _counts(unit, name)]
-            rows = [[share + stays * (v == w) for w, share in enumerate(shares)] for v in range(size)]
+        shares = [each * count for count in _counts(unit, name)]
+        rows = [[share + stays * (v == w) for w, share in enumerate(shares)] for v in range(size)]
     return {
         "attribute": name,
         "kept_of_100": whole(kept),
@@ -65,16 +88,20 @@ def _mixture(block: Block, unit: Unit) -> tuple[Fraction, Fraction]:
     return kept - each, each
 
 
-def _most(unit: Unit, name: str) -> int:
-    """How many allowed combinations of the unit hold the value that has most of them."""
-    return max(_counts(unit, name)) if unit.forbid else unit.size // unit.sizes[unit.attributes.index(name)]
+def _extremes(unit: Unit, name: str) -> tuple[int, int]:
+    """How many allowed combinations of the unit hold the value that has fewest of them, and most."""
+    if not unit.forbid:
+        each = unit.size // unit.sizes[unit.attributes.index(name)]
+        return each, each
+    counts = [count for count in _counts(unit, name) if count]
+    return min(counts), max(counts)
 
 
 def _counts(unit: Unit, name: str) -> list[int]:
     """How many allowed combinations of the unit hold each value."""
     axis = unit.attributes.index(name)
     if not unit.forbid:
-        return [_most(unit, name)] * unit.sizes[axis]
+        return [unit.size // unit.sizes[axis]] * unit.sizes[axis]
     others = tuple(other for other in range(len(unit.sizes)) if other != axis)
     return [int(count) for count in unit.allowed.sum(axis=others)]
 

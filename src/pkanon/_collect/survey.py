@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from .. import _files
 from .._errors import InputError, TargetError
 from .._plan import Number, Plan, parse_plan
-from .odds import odds
+from .odds import odds, seldom_replaced
 from .questionnaire import Question, Questionnaire, read_questionnaire
 
 if TYPE_CHECKING:
@@ -215,8 +215,8 @@ def new(
 ) -> Survey:
     """A survey from its file: the questions checked, the plan made, the page put together.
 
-    Refused: attributes without a question or with another role than ``randomise``, a list of more than 200 values, and
-    whatever :func:`plan` refuses.
+    Refused: attributes without a question or with another role than ``randomise``, a list of more than 200 values, answers
+    that would be replaced for fewer than 1 person in 200, and whatever :func:`plan` refuses.
 
     Parameters
     ----------
@@ -292,6 +292,11 @@ def make_survey(
         raise TargetError(f"The plan of the survey promises nothing. {void[0]}")
     if plan.count_noise is not None:
         raise TargetError("A survey cannot hide how many answers it has; leave out hide_count.")
+    if (seldom := seldom_replaced(plan)) is not None:
+        raise TargetError(
+            f"Answers to '{seldom}' would be replaced for fewer than 1 person in 200, so what is sent would be as good as what was said; "
+            "ask for a lower epsilon or a higher k."
+        )
     least = least_step(plan)
     step = least if results_every is None else results_every
     if step < least:

@@ -120,6 +120,16 @@ def test_surveys_that_promise_nothing_are_refused():
         make_survey(words, pk.Plan(words.schema, (others, identity), 500))
 
 
+@pytest.mark.parametrize("target", [{"records": 10**8, "k": 20}, {"records": 500, "epsilon": 20}])
+def test_surveys_that_replace_hardly_anything_are_refused(tmp_path, target):
+    """The page would count one person of 100 whose answer is replaced, where there is none."""
+    text = SURVEY.split("[attributes.packs]")[0]
+    (tmp_path / "survey.toml").write_text(text)
+    with pytest.raises(pk.TargetError, match=r"Answers to 'smokes' .* fewer than 1 person in 200"):
+        pk.collect.new(tmp_path / "survey.toml", **target)
+    assert pk.collect.new(tmp_path / "survey.toml", **{**target, "epsilon": 3}).plan.epsilon <= 3
+
+
 def test_invitations(key):
     survey = small_survey(invitation_key=key.public, strict=True, issuer="https://issuer.example.org/")
     assert (survey.mode, survey.strict, survey.issuer) == ("invited", True, "https://issuer.example.org")

@@ -22,13 +22,16 @@ const WORDS = {
     contact: "Questions? {contact}",
     more: "More about this survey",
     learn: "What can others learn about you?",
-    learnLead: "Once {n} people have answered, nobody who looks at the data can tell which row is yours with better odds than 1 in {k}. We could, if we noted when your answer came. Our program does not note it.",
+    learnLead: "Once {n} people are in the data, nobody who looks at the data alone can tell which row is yours with better odds than 1 in {k}. We could, if we noted when your answer came. Our program does not note it.",
     learnOnly: "Nobody can tell for certain which of the answers that your device sends are true.",
+    learnOnlyHint: "What your device sends is a strong hint at what you said. But nobody can tell for certain which of the answers in it are true.",
     whoLearns: "Who can learn what",
     who: "Who",
     what: "What they can learn",
     us: "The people running the survey",
-    usLearn: "What your device sends, in which answers were replaced at random. It can be a hint. It is never proof of what you said. We could also note when it came and from which address, and so know which row is yours.",
+    usLearn: "What your device sends, in which answers were replaced at random. It can be {hint}. It is never proof of what you said. We could also note when it came and from which address, and so know which row is yours.",
+    hint: "a hint",
+    strongHint: "a strong hint",
     thief: "Somebody who steals the data",
     thiefLearn: "The same rows. Names, addresses and times are not stored.",
     watcher: "Somebody who watches your connection",
@@ -41,7 +44,7 @@ const WORDS = {
     inviterLearn: "That you opened the invitation. Nothing that your device sends with your answers fits one invitation better than another. But both come from the same address, some time apart: whoever notes addresses or times of both could match them.",
     inviterStrictLearn: "That you opened the invitation. Nothing that your device sends with your answers fits one invitation better than another. Addresses and times could match them; so this survey has other people, or another period, for invitations than for answers. You rely on their staying apart.",
     open: "What is not protected",
-    openLearn: "That you took part. And whoever receives your answers first could note the time and your address, and so know which row is yours. Then only the random replacement protects you. Somebody who knows which rows belong to others, or has sent many of them, has fewer left to search for yours.",
+    openLearn: "That you took part. And whoever receives your answers first could note the time and your address, and so know which row is yours. Then only the random replacement protects you. Somebody who knows which rows belong to others, or has sent many of them, has fewer left to search for yours. So has somebody who knows when you answered and kept the results that were shown before and after.",
     how: "How it works, in numbers",
     howLead: "Your device replaces {amount} answers at random before it sends them. So “{value}” in the data does not mean that the person said “{value}”.",
     few: "a few",
@@ -120,7 +123,7 @@ const WORDS = {
     failed: "Your answers could not be sent",
     failedFor: "The survey did not accept them ({code}). Nothing can be mended here; please tell the organiser.",
     other: "This page does not belong to this survey",
-    otherNote: "The service answers for another version. Open the survey again with the link that you were given. Nothing has been sent.",
+    otherNote: "The service answers for another version and has taken no answers from this page. Open the survey again with the link that you were given.",
     noStorage: "This browser does not let the page save anything",
     noStorageNote: "The randomised answers must be saved before they are sent. Otherwise reloading would draw again. Allow this page to store data, or open it in another browser or in a window that is not private. Nothing has been sent.",
     insecure: "This address is not secure",
@@ -128,9 +131,9 @@ const WORDS = {
     invitation: "You need an invitation",
     invitationNote: "Open this page with the whole link from your invitation. Nothing has been sent.",
     used: "This invitation has been used",
-    usedNote: "It can be used once, on the device that opened it first. Nothing has been sent from here.",
+    usedNote: "It can be used once, on the device that opened it first. No answers have been sent from here.",
     unknown: "This invitation is not valid",
-    unknownNote: "Check that you opened the whole link. If you did, please tell the organiser. Nothing has been sent.",
+    unknownNote: "Check that you opened the whole link. If you did, please tell the organiser. No answers have been sent.",
     marking: "This survey cannot be trusted with invitations",
     markingNote: "Its key could mark your invitation, so that your answers could be matched with it. Please do not answer here, and tell the organiser. Nothing has been sent.",
     redeeming: "Checking your invitation",
@@ -163,13 +166,16 @@ const WORDS = {
     contact: "Fragen? {contact}",
     more: "Mehr zu dieser Umfrage",
     learn: "Was können andere über Sie erfahren?",
-    learnLead: "Sobald {n} Personen geantwortet haben, gilt: Wer in den Daten nach Ihrer Zeile sucht, liegt höchstens in 1 von {k} Fällen richtig. Wir könnten sie kennen, wenn wir festhielten, wann Ihre Antwort eintraf. Unser Programm hält das nicht fest.",
+    learnLead: "Sobald {n} Personen in den Daten sind, gilt: Wer nur dort nach Ihrer Zeile sucht, liegt höchstens in 1 von {k} Fällen richtig. Wir könnten sie kennen, wenn wir festhielten, wann Ihre Antwort eintraf. Unser Programm hält das nicht fest.",
     learnOnly: "Niemand kann mit Gewissheit sagen, welche der Antworten, die Ihr Gerät sendet, wahr sind.",
+    learnOnlyHint: "Was Ihr Gerät sendet, ist ein starker Hinweis darauf, was Sie gesagt haben. Aber niemand kann mit Gewissheit sagen, welche der Antworten darin wahr sind.",
     whoLearns: "Wer was erfahren kann",
     who: "Wer",
     what: "Was sich erfahren lässt",
     us: "Wer die Umfrage durchführt",
-    usLearn: "Was Ihr Gerät sendet; darin sind Antworten zufällig ersetzt. Das kann ein Hinweis sein. Ein Beweis dafür, was Sie gesagt haben, ist es nie. Wir könnten auch festhalten, wann es eintraf und von welcher Adresse, und so Ihre Zeile kennen.",
+    usLearn: "Was Ihr Gerät sendet; darin sind Antworten zufällig ersetzt. Das kann {hint} sein. Ein Beweis dafür, was Sie gesagt haben, ist es nie. Wir könnten auch festhalten, wann es eintraf und von welcher Adresse, und so Ihre Zeile kennen.",
+    hint: "ein Hinweis",
+    strongHint: "ein starker Hinweis",
     thief: "Wer die Daten stiehlt",
     thiefLearn: "Dieselben Zeilen. Namen, Adressen und Uhrzeiten werden nicht gespeichert.",
     watcher: "Wer Ihre Verbindung beobachtet",
@@ -182,7 +188,7 @@ const WORDS = {
     inviterLearn: "Dass Sie die Einladung geöffnet haben. Was Ihr Gerät mit den Antworten sendet, passt zu jeder Einladung gleich gut. Aber beides kommt von derselben Adresse und bald nacheinander: Wer von beidem Adressen oder Uhrzeiten festhält, könnte es einander zuordnen.",
     inviterStrictLearn: "Dass Sie die Einladung geöffnet haben. Was Ihr Gerät mit den Antworten sendet, passt zu jeder Einladung gleich gut. Adressen und Uhrzeiten könnten beides verbinden; deshalb sind bei dieser Umfrage für Einladungen andere Leute zuständig als für Antworten, oder es gilt ein anderer Zeitraum. Sie verlassen sich darauf, dass beides getrennt bleibt.",
     open: "Was nicht geschützt ist",
-    openLearn: "Dass Sie teilgenommen haben. Außerdem könnte, wer Ihre Antworten zuerst empfängt, die Uhrzeit und Ihre Adresse festhalten und so Ihre Zeile kennen. Dann schützt Sie nur noch das zufällige Ersetzen. Wer weiß, welche Zeilen zu anderen gehören, oder selbst viele gesendet hat, sucht Ihre unter weniger Zeilen.",
+    openLearn: "Dass Sie teilgenommen haben. Außerdem könnte, wer Ihre Antworten zuerst empfängt, die Uhrzeit und Ihre Adresse festhalten und so Ihre Zeile kennen. Dann schützt Sie nur noch das zufällige Ersetzen. Wer weiß, welche Zeilen zu anderen gehören, oder selbst viele gesendet hat, sucht Ihre unter weniger Zeilen. Das gilt auch, wenn jemand weiß, wann Sie geantwortet haben, und die Ergebnisse aufgehoben hat, die davor und danach gezeigt wurden.",
     how: "So funktioniert es, in Zahlen",
     howLead: "Ihr Gerät ersetzt {amount} Antworten zufällig, bevor es sie sendet. Steht in den Daten „{value}“, heißt das also nicht, dass die Person „{value}“ gesagt hat.",
     few: "wenige",
@@ -261,7 +267,7 @@ const WORDS = {
     failed: "Ihre Antworten konnten nicht gesendet werden",
     failedFor: "Die Umfrage hat sie nicht angenommen ({code}). Hier lässt sich das nicht beheben; bitte sagen Sie dem Veranstalter Bescheid.",
     other: "Diese Seite gehört nicht zu dieser Umfrage",
-    otherNote: "Der Dienst antwortet für eine andere Fassung. Öffnen Sie die Umfrage noch einmal über den Link, den Sie bekommen haben. Es wurde nichts gesendet.",
+    otherNote: "Der Dienst antwortet für eine andere Fassung und hat von dieser Seite keine Antworten angenommen. Öffnen Sie die Umfrage noch einmal über den Link, den Sie bekommen haben.",
     noStorage: "Dieser Browser lässt die Seite nichts speichern",
     noStorageNote: "Die zufällig veränderten Antworten müssen gespeichert sein, bevor sie gesendet werden. Sonst würde beim Neuladen noch einmal gewürfelt. Erlauben Sie dieser Seite, Daten zu speichern, oder öffnen Sie sie in einem anderen Browser oder in einem Fenster, das nicht privat ist. Es wurde nichts gesendet.",
     insecure: "Diese Adresse ist nicht sicher",
@@ -269,9 +275,9 @@ const WORDS = {
     invitation: "Sie brauchen eine Einladung",
     invitationNote: "Öffnen Sie diese Seite mit dem vollständigen Link aus Ihrer Einladung. Es wurde nichts gesendet.",
     used: "Diese Einladung wurde schon verwendet",
-    usedNote: "Sie gilt einmal, und zwar auf dem Gerät, auf dem sie zuerst geöffnet wurde. Von hier wurde nichts gesendet.",
+    usedNote: "Sie gilt einmal, und zwar auf dem Gerät, auf dem sie zuerst geöffnet wurde. Von hier wurden keine Antworten gesendet.",
     unknown: "Diese Einladung ist nicht gültig",
-    unknownNote: "Prüfen Sie, ob Sie den vollständigen Link geöffnet haben. Wenn ja, sagen Sie bitte dem Veranstalter Bescheid. Es wurde nichts gesendet.",
+    unknownNote: "Prüfen Sie, ob Sie den vollständigen Link geöffnet haben. Wenn ja, sagen Sie bitte dem Veranstalter Bescheid. Es wurden keine Antworten gesendet.",
     marking: "Den Einladungen dieser Umfrage ist nicht zu trauen",
     markingNote: "Ihr Schlüssel könnte Ihre Einladung kennzeichnen. Dann ließen sich Ihre Antworten ihr zuordnen. Bitte antworten Sie hier nicht und sagen Sie dem Veranstalter Bescheid. Es wurde nichts gesendet.",
     redeeming: "Ihre Einladung wird geprüft",
@@ -315,8 +321,7 @@ const questions = survey.questions.map((question) => {
 const base = location.protocol.startsWith("http") ? new URL(".", location.href).href : withSlash(survey.service);
 const issuer = survey.issuer ? withSlash(survey.issuer) : base;
 
-let language = survey.languages.find((tag) => navigator.languages.some((own) => own.split("-")[0] === tag.split("-")[0]));
-language ??= survey.languages[0];
+let language = preferredLanguage(survey.languages, navigator.languages);
 let view = null; // the function that draws what is seen now
 let answers = []; // what the person says: a code, or a text that was typed
 let aside = null; // the answers to be sent, while practice has the questions
@@ -333,6 +338,15 @@ let sent = null; // the body that was acknowledged
 let waiting = null; // the timer of the next attempt
 let stage = "redeemingNote"; // how far the invitation is
 let pause = { from: 0, to: 0 }; // while an answer waits to be sent: when that began and when it ends
+
+/** The language that the reader wants most of those that there are; many readers list English last. */
+function preferredLanguage(there, wanted) {
+  for (const own of wanted) {
+    const found = there.find((tag) => tag.toLowerCase() === own.toLowerCase()) ?? there.find((tag) => tag.split("-")[0] === own.split("-")[0]);
+    if (found) return found;
+  }
+  return there[0];
+}
 
 function forget() {
   answers = [];
@@ -539,7 +553,7 @@ function shortWords() {
   const values = { k: number(k), n: number(survey.expected) };
   return [
     say("h2", "learn"),
-    say("p", k > 1 ? "learnLead" : "learnOnly", values, { class: "lead" }),
+    say("p", k > 1 ? "learnLead" : isStrongHint() ? "learnOnlyHint" : "learnOnly", values, { class: "lead" }),
     say("p", "howLead", { amount: text(amountReplaced()), value: exampleValue() }),
     say("p", "truth", {}, { class: "strong" }),
   ];
@@ -548,7 +562,8 @@ function shortWords() {
 function longWords() {
   const rows = ["us", "thief", "watcher", "finder", "court", ...(survey.mode === "invited" ? ["inviter"] : []), "open"];
   const learned = (row) => (row === "inviter" && survey.strict ? "inviterStrictLearn" : `${row}Learn`);
-  const cells = rows.map((row) => [say("span", row), say("span", learned(row))]);
+  const values = { hint: text(isStrongHint() ? "strongHint" : "hint") };
+  const cells = rows.map((row) => [say("span", row), say("span", learned(row), values)]);
   return [
     details("whoLearns", table([text("who"), text("what")], cells, { label: text("whoLearns") })),
     details("how", exampleWords(), belowWords(), oddsTable()),
@@ -588,6 +603,9 @@ function amountReplaced() {
   const share = 1 - mean(keptChances.map(mean));
   return share < 0.1 ? "few" : share < 0.4 ? "some" : share <= 0.6 ? "half" : share < 0.9 ? "most" : "nearly";
 }
+
+const STRONG = { kept: 0.9, factor: 100 }; // what makes a strong hint: a question whose answers are sent as given so often, or odds changed so much
+const isStrongHint = () => keptChances.some((chances) => Math.min(...chances) >= STRONG.kept) || oddsFactor(plan) >= STRONG.factor;
 
 const exampleQuestion = () => questions.find(({ labels }) => labels?.length === 2) ?? questions.find(({ labels }) => labels) ?? questions[0];
 const exampleValue = () => labelOf(exampleQuestion(), exampleQuestion().labels?.length === 2 ? 1 : 0);
