@@ -180,7 +180,9 @@ class Client:
             }
             self._write(store, kept)
         body = _body({"survey": self.survey.digest, "code": kept["code"], "blinded": kept["blinded"]})
-        reply = post_until_answered(f"{self.survey.issuer or self._url}/claim", body, patience=patience)
+        reply = post_until_answered(
+            f"{self.survey.issuer or self._url}/claim", body, expected="signature", patience=patience
+        )
         answer = _answer(reply, "The invitation was not redeemed")
         signature = tokens.finalize(
             key,
@@ -251,7 +253,7 @@ class Client:
     def _send(self, body: bytes, store: str | Path | None, patience: float) -> bytes:
         if store is None:
             self._pending = body
-        reply = post_until_answered(f"{self._url}/answers", body, patience=patience)
+        reply = post_until_answered(f"{self._url}/answers", body, expected="stored", patience=patience)
         _answer(reply, "The answer was not acknowledged")
         if store is None:
             self._pending = None

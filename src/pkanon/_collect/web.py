@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .._errors import EnvironmentFailure, InputError
+from .._files import parse_json
 
 LARGEST_FILE = 64 * 2**20
 SECONDS = 30
@@ -61,6 +62,14 @@ def get(url: str) -> bytes:
     return content
 
 
+def _holds(content: bytes, entry: str) -> bool:
+    try:
+        data = parse_json(content.decode())
+    except ValueError:
+        return False
+    return isinstance(data, dict) and bool(data.get(entry))
+
+
 @dataclass(frozen=True)
 class Reply:
     """What the other side answered."""
@@ -73,14 +82,16 @@ def post_until_answered(
     url: str,
     body: bytes,
     *,
+    expected: str,
     patience: float,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Reply | None:
     """Send the same bytes until there is a final answer; None if there was none within ``patience`` seconds.
 
-    Tried again: a connection that fails, 429 and 5xx. The pauses grow, are no shorter than Retry-After, and differ at
-    random, so that many devices do not come back at the same moment.
+    A reply that says yes counts only if it is JSON with the entry ``expected``: a login page of some network is no
+    acknowledgement. Tried again: that, a connection that fails, 408, 429 and 5xx. The pauses grow, are no shorter than
+    Retry-After, and differ at random, so that many devices do not come back at the same moment.
     """
     end, pause = clock() + patience, 0.5
     while True:
@@ -88,7 +99,7 @@ def post_until_answered(
         request = urllib.request.Request(url, body, {**_AGENT, "Content-Type": "application/json"}, method="POST")
         try:
             status, content, wait = _open(request)
-            if status != 429 and status < 500:
+            if status not in (408, 429) and status < 500 and (status >= 300 or _holds(content, expected)):
                 return Reply(status, content)
         except (OSError, http.client.HTTPException):
             pass

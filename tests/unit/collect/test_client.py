@@ -86,6 +86,23 @@ def test_the_same_bytes_until_they_are_acknowledged(place, tmp_path, quick):
     assert quick == sorted(quick)  # each pause is longer than the one before: 0.25-0.5, 0.5-1, ...
 
 
+@pytest.mark.parametrize(
+    "reply", [(200, {}), (200, {"stored": False}), (200, ["stored"]), (408, {}), (201, {"ok": True})]
+)
+def test_what_says_yes_without_storing_is_no_acknowledgement(place, tmp_path, quick, reply):
+    """As that of a network which wants people to log in first; the draw waits in the store, and is sent again."""
+    store = tmp_path / "answer.json"
+    place.answer = lambda body: reply
+    with pytest.raises(pk.EnvironmentFailure, match="not acknowledged"):
+        pk.collect.Client(place.url).answer(TRUE, store=store, patience=0)
+    assert json.loads(store.read_text())["state"] == "drawn"
+    replies = iter([reply, (200, {"stored": True})])
+    place.answer = lambda body: next(replies)
+    pk.collect.Client(place.url).resend(store=store)
+    assert len(set(place.answers)) == 1
+    assert json.loads(store.read_text())["state"] == "done"
+
+
 def test_another_process_sends_the_same_draw(place, survey, tmp_path, quick):
     store = tmp_path / "answer.json"
     place.answer = lambda body: (503, {})
