@@ -255,15 +255,16 @@ merged_cells <- function(tab, grid, level, given) {
     names(where) <- names(tab$groups)
     weights <- weights_of_labels(tab, where)
     possible <- any(weights != 0 & table$channel$possible)
+    group <- linear_number(table, weights_of_labels(tab, where[given]))
     if (!possible) {
+      share <- if (!length(given) || group$value > 0) 0 else NaN  # of nobody there is no share
       return(data.frame(
-        estimate = 0, error = 0, low = 0, high = 0, share = 0, share_error = 0, share_low = 0, share_high = 0,
+        estimate = 0, error = 0, low = 0, high = 0, share = share, share_error = share, share_low = 0, share_high = 0,
         bounded = TRUE, beyond = FALSE, released = sum(weights * released), predicted = FALSE, possible = FALSE
       ))
     }
     number <- linear_number(table, weights)
-    group <- weights_of_labels(tab, where[given])
-    share <- divide(number, linear_number(table, group))
+    share <- divide(number, group)
     found <- reduced_error(reduce_function(table, as.vector(weights)))
     limits <- number_limits(number, level)
     share_limits <- number_limits(share, level)

@@ -49,12 +49,12 @@ cell_shares <- function(table, given, level) {
   low <- pmin(found$low, share, na.rm = TRUE)
   high <- pmax(found$high, share, na.rm = TRUE)
   beyond <- found$beyond & possible & !is.nan(share)
-  if (length(kept) == length(shape)) {  # each cell is its own group
-    low <- ifelse(is.nan(share), low, 1)
-    high <- ifelse(is.nan(share), high, 1)
-    beyond[] <- FALSE
-  }
+  cells_of_group <- of_group(marginal_of(table$channel$possible + 0, table$names, table$names[kept]))
+  alone <- possible & cells_of_group == 1  # the only cell that its group can have
+  low[alone] <- high[alone] <- 1
+  beyond[alone] <- FALSE
   low[!possible] <- high[!possible] <- errors[!possible] <- 0
+  errors[!(group > 0)] <- NaN  # of nobody there is no share, not even of what is impossible
   data.frame(share = share, error = errors, low = low, high = high, bounded = found$bounded | !possible, beyond = beyond)
 }
 

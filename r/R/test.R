@@ -170,17 +170,17 @@ pair_of <- function(tab) {
   }
   n <- table$total
   if (n < 2) refuse("An association needs at least two rows.")
-  single <- lapply(table$names, function(name) {
-    one <- marginal_table(table, name)
-    as.vector(nearest(one$counts, n, one$channel$possible)) / n
-  })
-  members <- lapply(seq_along(single), function(axis) {
+  members <- lapply(seq_along(table$names), function(axis) {
     codes <- tab$groups[[axis]]
-    member <- matrix(0, length(codes), length(single[[axis]]))
+    member <- matrix(0, length(codes), table$channel$shape[axis])
     for (i in seq_along(codes)) member[i, codes[[i]]] <- 1
     member
   })
-  shares <- lapply(1:2, function(axis) as.vector(members[[axis]] %*% single[[axis]]))
+  shares <- lapply(seq_along(table$names), function(axis) {
+    one <- marginal_table(table, table$names[axis])
+    counts <- members[[axis]] %*% as.vector(one$counts)
+    as.vector(nearest(counts, n, members[[axis]] %*% as.vector(one$channel$possible) > 0)) / n
+  })
   positive <- vapply(shares, function(share) sum(share > 0), 0L)
   if (min(positive) < 2L) {
     refuse(
@@ -202,7 +202,7 @@ pair_of <- function(tab) {
     as.vector(w) / (n * root[k])
   }, numeric(length(table$counts)))
   functions <- listed(table$channel, weights)
-  whole <- n * outer(single[[1L]], single[[2L]])
+  whole <- shared_out(table, members, n * independent)
   expected <- as.vector(forward(table$channel, spread_extra(table$channel, whole)))
   values <- values_of(functions, whole)
   list(
@@ -210,6 +210,20 @@ pair_of <- function(tab) {
     covariance = crossprod(functions$carried, expected * functions$carried) - outer(values, values) / n,
     smaller = min(positive) - 1L
   )
+}
+
+# People in merged cells, shared out among the values of a group as these are estimated in the nearest table without negative cells.
+shared_out <- function(table, members, people) {
+  near <- collapse(table$channel, nearest_whole(table))
+  inside <- t(members[[1L]]) %*% people %*% members[[2L]]
+  parts <- lapply(1:2, function(axis) {
+    alone <- as.vector(apply(near, axis, sum))
+    sizes <- as.vector(members[[axis]] %*% alone)
+    numbers <- rowSums(members[[axis]])
+    own <- apply(members[[axis]] > 0, 2L, which)  # the group of each value
+    ifelse(sizes[own] > 0, alone / sizes[own], 1 / numbers[own])
+  })
+  array(inside * outer(parts[[1L]], parts[[2L]]), dim(near))
 }
 
 # A table with the extra axes of a matrix block, every cell evenly over what is possible along them.

@@ -4,10 +4,12 @@ Tables are sparse, so that intervals are not just z standard errors; every kind 
 """
 
 import functools
+import itertools
 
 import numpy as np
 import polars as pl
 import pytest
+from r_releases import few_people
 
 import pkanon as pk
 
@@ -453,3 +455,32 @@ def test_shares_among_those_shown(name, about, grouping, given, method, weights)
         assert parts(shown.proportion(cell, group)) == pytest.approx(expected, rel=1e-6, abs=1e-9)
         compared += 1
     assert compared
+
+
+@every_reading
+@every_method
+@pytest.mark.parametrize("missing", ["category", "exclude"])
+def test_shares_of_groups_that_may_be_nobody(about, method, missing):
+    """Also of cells that are impossible, and of those that are alone in their group: frame, number and query agree."""
+    few, ask, seen = few_people(), {"about": about, "method": method, "missing": missing}, set()
+    for names, given in itertools.permutations(("a", "c", "e"), 2):
+        table = few.crosstab(names, given, level=0.9, **ask)
+        for row in table.conditional(given).to_dicts():
+            value, group = (None if row[name] == "(missing)" else row[name] for name in (names, given))
+            asked = f"{names} IS NULL" if value is None else f"{names} = '{value}'"
+            sql = f"SELECT {given}, COUNT(*) FILTER (WHERE {asked}) / COUNT(*) AS s FROM release GROUP BY {given}"
+            frame = few.query(sql, level=0.9, **ask).to_polars().filter(pl.col(given) == row[given])
+            quantity = table.proportion({names: value}, {given: group})
+            expected = [
+                row[c] for c in ("proportion", "proportion_std_error", "proportion_low_90", "proportion_high_90")
+            ]
+            queried = [frame[f"s{end}"].item() for end in ("", "_std_error", "_low_90", "_high_90")]
+            for found in (parts(quantity), queried):
+                assert [np.nan if x is None else x for x in found] == pytest.approx(
+                    [np.nan if x is None else x for x in expected], **CLOSE, nan_ok=True
+                )
+            assert row["flag"] == quantity.flag(0.9) == frame["s_flag"].item()
+            if expected[1] is None:
+                seen.add((row["flag"], *expected[2:]))
+    if missing == "exclude" and method == "inverse":
+        assert {("impossible", 0.0, 0.0), ("near zero, small group", 1.0, 1.0)} <= seen

@@ -24,7 +24,10 @@ TABLES = {
     "less than chance": [("a",), ("b", "a")],
     "everything kept": [("a",), ("b", "a")],
     "values": [("hours",), ("dose", "hours"), ("code", "number"), ("text",)],
+    "few": [("c",), ("a", "c"), ("a", "e"), ("e", "c"), ("a", "c", "e")],
 }
+TOGETHER = {"a": ["y", "z"], "c": ["u", "v"], "e": ["p", "q"]}
+"""Values of "few" that are merged."""
 
 
 def r_text(value):
@@ -238,6 +241,18 @@ def ask_association(questions, key, tab, table, level):
     )
 
 
+def ask_groups(questions, key, release, names, about, level):
+    """Every table of merged values, and their association: groups of few people, impossible and single cells among them."""
+    merge = {name: {"together": TOGETHER[name]} for name in names}
+    listed = ", ".join(f"{name} = list(together = {r_vector(TOGETHER[name])})" for name in names)
+    questions.lines.append(f"grouped <- merge_values(tab, {listed})")
+    table = release.crosstab(*names, about=about, level=level, merge=merge)
+    for given in dict.fromkeys([(), *((name,) for name in names), names]):
+        ask_table(questions, f"{key} given {' x '.join(given)}", "grouped", table, level, given)
+    if len(names) == 2 and about == "population":
+        ask_association(questions, key, "grouped", table, level)
+
+
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory, seed):
     """Every question, its numbers from Python, and those from R."""
@@ -261,6 +276,8 @@ def answers(tmp_path_factory, seed):
             ask_merged(questions, key, "tab", table, level)
             if len(names) == 2 and about == "population":
                 ask_association(questions, key, "tab", table, level)
+            if name == "few":
+                ask_groups(questions, f"{key} in groups", release, names, about, level)
     text = "\n".join(
         [
             'file <- file("answers.txt", "w", encoding = "UTF-8")',

@@ -88,6 +88,30 @@ def kinds_of_values(rows: int, seed: int) -> pk.Release:
     return pk.release(people, pk.Plan(schema, blocks, records=rows), randomness=pk.Seeded(seed))
 
 
+def few_people() -> pk.Release:
+    """80 people and a bundle: groups whose estimated size is negative, and groups with one possible cell; always the same."""
+    rows = 80
+    nothing: Any = None  # the missing answer
+    schema = pk.Schema(
+        [
+            pk.Attribute("a", ["x", "y", "z"]),
+            pk.Attribute("c", ["u", "v"], missing="value"),
+            pk.Attribute("e", ["p", "q", "r"]),
+        ],
+        [pk.Bundle(["a", "c", "e"], forbid=[{"a": ["z"], "c": ["u", nothing]}, {"a": ["y"], "e": ["p", "q"]}])],
+    )
+    draw = np.random.default_rng(0)
+    a = draw.choice(["x", "y", "z"], rows, p=[0.9, 0.08, 0.02]).tolist()
+    people = pl.DataFrame(
+        {
+            "a": a,
+            "c": ["v" if own == "z" else [None, "u", "v"][i] for own, i in zip(a, draw.integers(0, 3, rows))],
+            "e": ["r" if own == "y" else "pqr"[i] for own, i in zip(a, draw.integers(0, 3, rows))],
+        }
+    )
+    return pk.release(people, pk.plan(schema, records=rows, k=4), randomness=pk.Seeded(0))
+
+
 def releases(seed: int) -> Mapping[str, pk.Release]:
     """The releases by name."""
     several = (
@@ -121,6 +145,7 @@ def releases(seed: int) -> Mapping[str, pk.Release]:
             pk.Retention(unit_of(3), 0), pk.Retention(unit_of(4, names="b"), 0), rows=300, seed=seed
         ),
         "values": kinds_of_values(2_000, seed),
+        "few": few_people(),
     }
 
 

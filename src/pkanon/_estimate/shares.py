@@ -77,10 +77,10 @@ def shares(table: Reconstruction, given: Sequence[str], level: float) -> Shares:
     # nothing bounds the share of a group that may be empty
     low, high = np.fmin(limits.low, share), np.fmax(limits.high, share)
     impossible = ~table.possible
-    alone = table.possible.sum(summed, keepdims=True) == 1  # a cell that is its own group
-    low, high = (np.where(alone & ~np.isnan(share), 1.0, limit) for limit in (low, high))
-    errors[np.isnan(share)] = np.nan
+    alone = table.possible & (table.possible.sum(summed, keepdims=True) == 1)  # the only cell that its group can have
+    low, high = (np.where(alone, 1.0, limit) for limit in (low, high))
     low[impossible], high[impossible], errors[impossible] = 0.0, 0.0, 0.0
+    errors[np.isnan(share) | ~(group > 0)] = np.nan  # of nobody there is no share, not even of what is impossible
     beyond = limits.beyond & ~impossible & ~np.isnan(share) & ~alone
     return Shares(share, errors, low, high, limits.bounded | impossible, beyond, unbiased)
 
