@@ -227,3 +227,27 @@ def test_a_weak_coefficient_has_its_flag_wherever_it_is_shown():
     row = next(line for line in str(weak).splitlines() if line.startswith(name))
     assert "weak" in row
     assert all(text.count("weak") == 1 for text in (weak.to_markdown(), weak.to_html(), weak.to_latex()))
+
+
+def test_an_r_squared_of_which_nothing_is_known_is_flagged():
+    fit = release().regress("hours ~ sex + age")
+    assert fit.r_squared_flag is None
+    assert "weak" not in str(fit)
+    value, _ = fit.r_squared
+    for found, shown, flag in (
+        ((1.2, 0.9), 1.0, "weak"),  # may be anything
+        ((1.2, 0.15), 1.0, None),  # cut to what it can be
+        ((-0.1, 0.1), 0.0, None),
+        ((1.2, 0.05), 1.0, "weak"),  # nothing of the interval is possible
+        ((1 + 1e-12, 0.0), 1.0, None),  # digits lost where everything is kept
+        ((value, 0.0), value, None),
+    ):
+        other = replace(fit, _fitted=replace(fit._fitted, r_squared=found))
+        assert other.r_squared == (shown, found[1])
+        assert other.r_squared_flag == other.to_json()["r_squared"]["flag"] == flag
+        assert ("(weak)" in str(other)) == ("nothing is known of it" in str(other)) == (flag is not None)
+
+
+def test_an_intercept_that_cannot_be_known_is_not_to_be_left_out():
+    with pytest.raises(pk.InputError, match=r"of Intercept cannot be known.*C\(name, ref='label'\)"):
+        release(0.36).regress("hours ~ C(town, ref='Ulm')")

@@ -199,10 +199,15 @@ def _have_room(rows: Rows, parts: Parts) -> bool:
 def _check_strengths(design: Design, strengths: Counts) -> None:
     weakest = int(np.argmin(strengths))
     if strengths[weakest] < LEAST:
+        column = design.columns[weakest]
+        instead = (
+            "Leave it out, ask with fewer predictors, or put labels together, as in name in ('a', 'b')."
+            if column.factors
+            else "Few people may have all reference labels: choose others, as in C(name, ref='label'), or ask with fewer predictors."
+        )
         raise InputError(
-            f"The coefficient of {design.columns[weakest].name} cannot be known: what sets it apart from the other predictors "
-            f"is {strengths[weakest]:.1f} times its own standard error, and {LEAST:g} are the least. Leave it out, or ask "
-            "with fewer predictors or merged values."
+            f"The coefficient of {column.name} cannot be known: what sets it apart from the other predictors "
+            f"is {strengths[weakest]:.1f} times its own standard error, and {LEAST:g} are the least. {instead}"
         )
 
 

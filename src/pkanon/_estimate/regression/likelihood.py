@@ -103,11 +103,11 @@ class _Climb:
         if self._far(b):
             raise InputError(
                 "The coefficients run to infinity: in some group of people all responses seem to be the same. "
-                "Leave out a predictor, or merge values."
+                "Leave out a predictor, or put labels together, as in name in ('a', 'b')."
             )
         raise InputError(
-            "No coefficients solve the equations: the table of the predictors is too noisy. Ask with fewer predictors or "
-            "merged values."
+            "No coefficients solve the equations: the table of the predictors is too noisy. Ask with fewer predictors, or "
+            "put labels together, as in name in ('a', 'b')."
         )
 
     def _far(self, b: Counts) -> bool:

@@ -44,7 +44,7 @@ def inverted(information: Counts, design: Design) -> Counts:
         if not number > 0:
             raise InputError(
                 f"The coefficient of {name} cannot be known: too few people have it to be told from the noise. "
-                "Leave it out, or merge values."
+                "Leave it out, or put labels together, as in name in ('a', 'b')."
             )
     scale = 1 / np.sqrt(diagonal)
     scaled = information * np.outer(scale, scale)
@@ -57,7 +57,7 @@ def inverted(information: Counts, design: Design) -> Counts:
         raise InputError(f"The predictors determine each other: {listed}. Leave one of them out.")
     raise InputError(
         f"The coefficients of {listed} cannot be known apart: beside the noise the information matrix is not positive "
-        "definite. Ask with fewer predictors or merged values."
+        "definite. Ask with fewer predictors, or put labels together, as in name in ('a', 'b')."
     )
 
 

@@ -206,8 +206,20 @@ class Regression(Tabular):
 
     @property
     def r_squared(self) -> tuple[float, float] | None:
-        """The explained share of the variance and its standard error; None unless linear."""
-        return self._fitted.r_squared
+        """The explained share of the variance, cut to 0 and 1, and its standard error; None unless linear."""
+        found = self._fitted.r_squared
+        return None if found is None else (min(max(found[0], 0.0), 1.0), found[1])
+
+    @property
+    def r_squared_flag(self) -> str | None:
+        """``weak`` if nothing is known of R-squared: its interval holds everything from 0 to 1, or nothing of it; else None."""
+        if self._fitted.r_squared is None:
+            return None
+        value, error = self._fitted.r_squared
+        reach = normal_quantile(self.level) * error + 1e-9  # digits may be lost where everything is kept
+        everything = value - reach <= 0 and value + reach >= 1
+        nothing = value - reach > 1 or value + reach < 0
+        return WEAK if everything or nothing else None
 
     def __iter__(self) -> Iterator[Coefficient]:
         """All coefficients in order."""
@@ -330,7 +342,9 @@ class Regression(Tabular):
             "people": self.people,
             "weights": self.weights,
             "missing": self.missing,
-            "r_squared": None if r_squared is None else dict(zip(("value", "std_error"), r_squared)),
+            "r_squared": None
+            if r_squared is None
+            else {"value": r_squared[0], "std_error": r_squared[1], "flag": self.r_squared_flag},
             "coefficients": json_rows(self.to_polars()),
             "covariance": self.covariance.tolist(),
             "remarks": list(self.remarks),
@@ -373,9 +387,11 @@ class Regression(Tabular):
             ("Weights:", self.weights or "none"),
         ]
         if self.r_squared is not None:
-            heads.append(("R-squared:", f"{self.r_squared[0]:.3f} ± {self.r_squared[1]:.3f}"))
+            flag = f" ({self.r_squared_flag})" if self.r_squared_flag else ""
+            heads.append(("R-squared:", f"{self.r_squared[0]:.3f} ± {self.r_squared[1]:.3f}{flag}"))
         flags = [each.flag or "" for each in self]
-        return summary(self._title, heads, list(self), flags, self.level, self.remarks)
+        unknown = ["R-squared: nothing is known of it, given the noise."] if self.r_squared_flag else []
+        return summary(self._title, heads, list(self), flags, self.level, [*self.remarks, *unknown])
 
     def __str__(self) -> str:
         return self.summary()
