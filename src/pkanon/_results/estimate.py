@@ -200,9 +200,7 @@ class Estimate(Reconstruction, Tabular):
         **more
             Further attributes and their values.
         """
-        condition: Any = {} if where is None else where
-        # anything else than a mapping is refused where conditions are read
-        return _analysis.count(self, {**condition, **more} if isinstance(condition, Mapping) else condition)
+        return _analysis.count(self, _condition(where, more))
 
     def proportion(self, where: Where, given: Where | None = None) -> Quantity:
         """Which share of the people who meet ``given`` (all by default) meet ``where``: two conditions."""
@@ -220,8 +218,10 @@ class Estimate(Reconstruction, Tabular):
         """By which factor meeting the condition ``first`` multiplies the odds of meeting ``second``."""
         return _analysis.odds_ratio(self, first, second)
 
-    def sum(self, attribute: str, where: Where | None = None, *, values: Mapping[Any, float] | None = None) -> Quantity:
-        """The sum of a numeric attribute; who has no number adds nothing.
+    def sum(
+        self, attribute: str, where: Where | None = None, *, values: Mapping[Any, float] | None = None, **more: Any
+    ) -> Quantity:
+        """The sum of a numeric attribute, ``sum("age", sex="F")``; who has no number adds nothing.
 
         Parameters
         ----------
@@ -232,35 +232,43 @@ class Estimate(Reconstruction, Tabular):
         values
             The numbers that labels stand for; None leaves people out. By default a bin stands for its middle, an open
             bin being as wide as its neighbour.
+        **more
+            Further attributes and their values, as in :meth:`count`.
         """
-        return _analysis.total(self, attribute, where or {}, values)
+        return _analysis.total(self, attribute, _condition(where, more), values)
 
     def mean(
-        self, attribute: str, where: Where | None = None, *, values: Mapping[Any, float] | None = None
+        self, attribute: str, where: Where | None = None, *, values: Mapping[Any, float] | None = None, **more: Any
     ) -> Quantity:
         """The mean of a numeric attribute, among the people who have a number.
 
-        ``attribute``, ``where`` and ``values`` are those of :meth:`sum`.
+        ``attribute``, ``where``, ``values`` and ``more`` are those of :meth:`sum`.
         """
-        return _analysis.mean(self, attribute, where or {}, values)
+        return _analysis.mean(self, attribute, _condition(where, more), values)
 
     def deviation(
-        self, attribute: str, where: Where | None = None, *, values: Mapping[Any, float] | None = None
+        self, attribute: str, where: Where | None = None, *, values: Mapping[Any, float] | None = None, **more: Any
     ) -> Quantity:
         """The standard deviation of a numeric attribute, among the people who have a number.
 
-        ``attribute``, ``where`` and ``values`` are those of :meth:`sum`.
+        ``attribute``, ``where``, ``values`` and ``more`` are those of :meth:`sum`.
         """
-        return _analysis.deviation(self, attribute, where or {}, values)
+        return _analysis.deviation(self, attribute, _condition(where, more), values)
 
     def quantile(
-        self, attribute: str, q: float, where: Where | None = None, *, values: Mapping[Any, float] | None = None
+        self,
+        attribute: str,
+        q: float,
+        where: Where | None = None,
+        *,
+        values: Mapping[Any, float] | None = None,
+        **more: Any,
     ) -> Quantile:
         """The value of a numeric attribute below which a share ``q`` of the people lies; 0.5 is the median.
 
-        ``attribute``, ``where`` and ``values`` are those of :meth:`sum`; with ``values`` it is one of those numbers.
+        ``attribute``, ``where``, ``values`` and ``more`` are those of :meth:`sum`; with ``values`` it is one of those numbers.
         """
-        return _analysis.quantile(self, attribute, q, where or {}, values)
+        return _analysis.quantile(self, attribute, q, _condition(where, more), values)
 
     def correlation(self, first: str, second: str) -> Quantity:
         """Pearson's correlation of two numeric attributes, ``first`` and ``second``."""
@@ -720,11 +728,14 @@ class Estimate(Reconstruction, Tabular):
         """By which share a total may be off besides its error, as the weight is known by bins or open at an end; None: without limit."""
         return 0.0 if self.weighing is None else weight_error(self.weighing.attribute, self.weighing.numbers)
 
-    def __str__(self) -> str:
-        return f"{' x '.join(self.names)}, {self.counts.size:,} cells; {self.caption()}"
-
     def __repr__(self) -> str:
         return f"<Estimate of {' x '.join(self.names)}: {self.counts.size:,} cells from {self.rows:,} released rows>"
+
+
+def _condition(where: Where | None, more: Mapping[str, Any]) -> Where:
+    """A condition from a mapping and from further attributes; what is no mapping is refused where conditions are read."""
+    condition: Any = {} if where is None else where
+    return {**condition, **more} if isinstance(condition, Mapping) else condition
 
 
 def _in_order(attribute: Attribute) -> bool:

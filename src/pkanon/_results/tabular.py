@@ -150,8 +150,9 @@ class Tabular(ABC):
         return html + "".join(map(notebook.paragraph, self._captions()))
 
     def __str__(self) -> str:
-        with pl.Config(tbl_rows=60, tbl_cols=20, tbl_hide_dataframe_shape=True, tbl_width_chars=160):
-            return str(self.to_polars())
+        table = self.text_table(notebook.MOST_ROWS)
+        hidden = [f"... and {table.hidden:,} more rows"] if table.hidden else []
+        return "\n".join([*table.lines(), *hidden, "", *self._captions()])
 
 
 def format_of(path: str | Path, format: str | None) -> str:

@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 
 import pkanon as pk
+from pkanon._plan import notebook
+from pkanon._results.paper import rounded_number
 from pkanon._results.text import aligned, interval_text, with_error
 
 EVIL = "<script>alert('x')</script> & \"q\""
@@ -261,3 +263,38 @@ def test_what_cannot_be_said_is_a_dash():
     assert [interval_text(3.0, x, 1.0) for x in (None, nothing)] == ["-", "-"]
     assert with_error(1234.567, 56.7) == "1,235 ± 57"
     assert with_error(0.12345, math.inf) == "0.12345 ± inf"
+
+
+def test_errors_beyond_six_decimals_have_an_exponent():
+    for text in (with_error, rounded_number):
+        assert text(6.309e-10, 1.706e-10) == "6.3e-10 ± 1.7e-10"
+        assert text(-1.2345e-7, 2.5e-9) == "-1.235e-07 ± 2.5e-09"
+        assert text(0.0, 2.5e-9) == "0 ± 2.5e-09"
+        assert text(0.123456, 1e-15) == "0.123456 ± 0.000000"  # lost digits are no error
+        assert text(0.00001234, 0.0000025) == "0.000012 ± 0.000003"
+    assert interval_text(2.965e-10, 9.653e-10, 1.706e-10) == "3.0e-10 to 9.7e-10"
+
+
+def test_a_printed_table_has_its_numbers(made):
+    found = made.crosstab("edu", "age")
+    text = str(found)
+    assert text.splitlines()[0].split()[:3] == ["edu", "age", "people"]
+    assert "\n".join(found.text_table().lines()) in text
+    assert text.splitlines()[-1].startswith("Counts from ")
+    assert "mean" in str(made.describe("age"))
+    assert " ± " in str(made.describe("age"))
+
+
+def test_a_long_printed_table_is_cut_and_says_so(made):
+    found = made.crosstab("year")
+    assert found.counts.size > notebook.MOST_ROWS
+    assert f"... and {found.counts.size - notebook.MOST_ROWS} more rows" in str(found).splitlines()
+
+
+def test_a_condition_may_be_named_by_its_attributes(made):
+    table = made.crosstab("age", "minor", "edu")
+    where = {"minor": "no", "edu": ["none", None]}
+    for ask in (table.mean, table.sum, table.deviation, lambda *a, **more: table.quantile(a[0], 0.5, *a[1:], **more)):
+        one, other = ask("age", where), ask("age", {"minor": "no"}, edu=["none", None])
+        assert (one.value, one.interval()) == (other.value, other.interval())
+        assert one.value != ask("age").value
