@@ -56,3 +56,35 @@ def test_too_few_rows_are_refused(place):
     code, out, err = place.run("crosstab", "few", "sex", "--method", "model")
     assert (code, out) == (2, "")
     assert "at least 100 released rows; this release has 60" in err
+
+
+def test_a_model_is_kept_in_a_file_and_read_again(released):
+    table = ("crosstab", "out", "sex", "age", "--method", "model", "--model-file", "model.npz", "--json")
+    code, first, err = released.run(*table)
+    assert code == 0, err
+    kept = (released.folder / "model.npz").read_bytes()
+    code, again, err = released.run(*table)
+    assert (code, again) == (0, first), err
+    for verb in (
+        ("query", "out", "SELECT COUNT(*) FROM release", "--method", "model"),
+        ("describe", "out", "age", "--method", "model"),
+        ("model", "out", "-o", "rows.csv"),
+    ):
+        code, _, err = released.run(*verb, "--model-file", "model.npz")
+        assert code == 0, err
+    assert (released.folder / "model.npz").read_bytes() == kept
+
+
+def test_a_file_that_holds_no_model_of_this_release_is_refused_and_stays(released):
+    released.write("mine.csv", "mine")
+    for arguments, sentence in (
+        (("--method", "model", "--model-file", "mine.csv"), "holds no model that pkanon wrote; name another file"),
+        (("--method", "model", "--model-file", "nowhere/model.npz"), "its folder does not exist"),
+        (("--model-file", "model.npz"), "--model-file keeps the model of --method model"),
+        (("--method", "model", "--weights", "sex", "--model-file", "model.npz"), "every row counts once"),
+    ):
+        code, out, err = released.run("crosstab", "out", "sex", *arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1), arguments
+        assert sentence in err
+    assert (released.folder / "mine.csv").read_text() == "mine"
+    assert not (released.folder / "model.npz").exists()

@@ -9,7 +9,16 @@ import click
 import pkanon as pk
 
 from .destinations import deliver, destination, output_options, save_chart
-from .options import chart_option, estimate_options, group_options, label_of, missing_label_option, paper_options
+from .options import (
+    chart_option,
+    estimate_options,
+    group_options,
+    keep_model,
+    label_of,
+    missing_label_option,
+    model_file_option,
+    paper_options,
+)
 from .printing import note, number, print_cells, say
 from .progress import progress_bar
 
@@ -41,6 +50,7 @@ LARGEST_PRINTED = 1_000_000
     is_flag=True,
     help="With --method model: also the narrower intervals that hold on average over cells.",
 )
+@model_file_option
 @missing_label_option
 @output_options
 def command(
@@ -61,6 +71,7 @@ def command(
     interval: bool,
     caption: str | None,
     average: bool,
+    model_file: str | None,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -85,6 +96,7 @@ def command(
         progress("opening", 0)
         opened = pk.open_release(release)
         _check_given(opened, release, attributes, given)
+        keep_model(opened, model_file, progress, method, weights)
         estimate = opened.crosstab(
             *attributes, method=method, about=about, weights=weights, merge=merge, missing=missing, progress=progress
         )

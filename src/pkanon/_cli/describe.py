@@ -9,7 +9,7 @@ import click
 import pkanon as pk
 
 from .destinations import deliver, destination, output_options
-from .options import estimate_options, group_options, paper_options
+from .options import estimate_options, group_options, keep_model, model_file_option, paper_options
 from .printing import note, number, print_cells, say
 from .progress import progress_bar
 
@@ -22,6 +22,7 @@ from .progress import progress_bar
 @click.option("--weights", metavar="COLUMN", help="The column of survey weights.")
 @group_options
 @paper_options()
+@model_file_option
 @output_options
 def command(
     release: str,
@@ -36,6 +37,7 @@ def command(
     layout: str | None,
     interval: bool,
     caption: str | None,
+    model_file: str | None,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -51,6 +53,7 @@ def command(
     with progress_bar() as progress:
         progress("opening", 0)
         opened = pk.open_release(release)
+        keep_model(opened, model_file, progress, method, weights)
         description = opened.describe(
             *attributes,
             by=by,
@@ -62,8 +65,8 @@ def command(
             level=level,
             progress=progress,
         )
-    for line in opened.remarks:
-        note(line)
+    for line in description.remarks:
+        note(line[:1].upper() + line[1:])
     if not where.readable:
         deliver(description, where, **paper)
         return

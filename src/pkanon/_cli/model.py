@@ -7,7 +7,7 @@ import click
 import pkanon as pk
 
 from . import private
-from .options import json_option
+from .options import json_option, keep_model, model_file_option
 from .printing import note, print_json, say
 from .progress import progress_bar
 
@@ -29,8 +29,11 @@ from .progress import progress_bar
     help="Several draws, each from a model of its own; the column draw numbers them.",
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Equal seeds give equal rows [default: random].")
+@model_file_option
 @json_option
-def command(release: str, output: str, rows: int | None, draws: int, seed: int | None, as_json: bool) -> None:
+def command(
+    release: str, output: str, rows: int | None, draws: int, seed: int | None, model_file: str | None, as_json: bool
+) -> None:
     """Draw rows from a model of RELEASE (a folder, or its Parquet file) and write them to a file that is marked as modelled.
 
     Their tables need no correction, and any program reads them. They are good for tables, charts, machine learning and teaching;
@@ -45,6 +48,7 @@ def command(release: str, output: str, rows: int | None, draws: int, seed: int |
         progress("opening", 0)
         opened = pk.open_release(release)
         progress("opening", 1)
+        keep_model(opened, model_file, progress)
         made = opened.modelled(rows, draws=draws, seed=seed, progress=progress)
         renamed = made.export(output, progress=progress)
     if as_json:
@@ -55,6 +59,7 @@ def command(release: str, output: str, rows: int | None, draws: int, seed: int |
                 "draws": draws,
                 "seed": seed,
                 "renamed": renamed,
+                "model": opened.model().to_json(),
                 "sentences": list(made.sentences),
                 "void": list(opened.certificate.void),
             }

@@ -140,6 +140,33 @@ def estimate_options(command: Command) -> Command:
     return method(about_option("table")(level_option(command)))
 
 
+model_file_option = click.option(
+    "--model-file",
+    metavar="FILE",
+    type=click.Path(),
+    help="Keep the model of all attributes in this file: read if it exists, written if not.",
+)
+
+
+def keep_model(
+    opened: pk.Release,
+    file: str | None,
+    progress: Callable[[str, float], None],
+    method: str = "model",
+    weights: str | None = None,
+) -> None:
+    """Take the model of a release from --model-file, or fit it and keep it there."""
+    if file is None:
+        return
+    if method != "model":
+        raise pk.InputError("--model-file keeps the model of --method model; add that, or leave the file out.")
+    if weights is not None:
+        raise pk.InputError(
+            "--model-file keeps a model in which every row counts once; leave out the file or --weights."
+        )
+    opened.model(file, progress=progress)
+
+
 def group_options(command: Command) -> Command:
     """--merge and --missing."""
     merge = click.option(

@@ -9,7 +9,7 @@ import click
 import pkanon as pk
 
 from .destinations import deliver, destination, output_options
-from .options import estimate_options, group_options, paper_options
+from .options import estimate_options, group_options, keep_model, model_file_option, paper_options
 from .printing import note, print_cells, say
 from .progress import progress_bar
 
@@ -21,6 +21,7 @@ from .progress import progress_bar
 @estimate_options
 @group_options
 @paper_options(layout=False)
+@model_file_option
 @output_options
 def command(
     release: str,
@@ -33,6 +34,7 @@ def command(
     missing: str,
     interval: bool,
     caption: str | None,
+    model_file: str | None,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -48,7 +50,9 @@ def command(
     paper = where.for_papers(interval=interval, caption=caption)
     with progress_bar() as progress:
         progress("opening", 0)
-        answer = pk.open_release(release).query(
+        opened = pk.open_release(release)
+        keep_model(opened, model_file, progress, method, weights)
+        answer = opened.query(
             sql,
             method=method,
             about=about,

@@ -401,7 +401,7 @@ class Release:
         )
         self._count([(name, *by) for name in attributes or numeric], weights)
         found = describe(table_of, attributes or numeric, by, level, progress or quiet)
-        return replace(found, remarks=self.remarks)
+        return replace(found, remarks=(*self.remarks, *found.remarks))
 
     def correlations(
         self,

@@ -166,6 +166,7 @@ def describe(
     """Statistics of ``attributes`` (numeric ones), within each group of ``by``."""
     rows: list[dict[str, Any]] = []
     excluded: dict[str, None] = {}
+    made: dict[str, None] = {}
     names = Columns.of("value", level)
     groups_by = free_names(by, ("attribute", "statistic", *names, "flag"))
     for done, name in enumerate(attributes):
@@ -174,6 +175,7 @@ def describe(
             raise InputError(f"'{name}' cannot be both described and grouped by; leave it out of one of the two.")
         table = table_of(name, *by)
         excluded |= dict.fromkeys(table.excluded)
+        made |= dict.fromkeys(table.notes)
         groups = [[(n, label) for label in table.labels[table.names.index(n)]] for n in by]
         for group in itertools.product(*groups):
             where = dict(group)
@@ -203,6 +205,7 @@ def describe(
         frame.fill_nan(None),
         table.missing,
         merged,
+        tuple(made),
     )
 
 

@@ -1,5 +1,8 @@
 """The method model wherever a method is asked for: tables, SQL, descriptions, files, weights, merged values, refusals."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -121,6 +124,23 @@ def test_sql_descriptions_merged_values_and_weights_take_it(release):
     by_points = release.crosstab("sex", method="model", weights="points")
     assert by_points.counts.sum() == pytest.approx(people()["points"].sum(), rel=0.05)
     assert release.crosstab("age", "job", method="model").chart() is not None
+
+
+def test_answers_and_descriptions_say_which_model_was_used(release):
+    said = release.crosstab("sex", method="model").notes[0]
+    assert said.startswith("the model is a mixture of 8 classes")
+    answer = release.query("SELECT sex, COUNT(*) FROM release GROUP BY sex", method="model")
+    assert said[:1].upper() + said[1:] in answer.notes
+    assert release.describe("age", "points", method="model").remarks.count(said) == 1
+    assert not any("mixture" in note for note in release.query("SELECT COUNT(*) FROM release").notes)
+
+
+def test_a_report_is_plain_json(release):
+    report = release.model()
+    found = json.loads(json.dumps(report.to_json(), allow_nan=False))
+    assert (found["classes"], found["ridge"], found["explained"]) == (report.classes, report.ridge, report.explained)
+    assert [tried["classes"] for tried in found["tried"]] == [classes for classes, _ in report.tried]
+    assert replace(report, ridge=float("inf")).to_json()["ridge"] is None
 
 
 def test_everything_kept_is_given_back_as_it_is():

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -86,6 +87,12 @@ class ModelReport:
     def explained(self) -> bool:
         """Whether noise alone explains how far the model is from the released rows."""
         return self.misfit <= self.limit
+
+    def to_json(self) -> dict[str, Any]:
+        """The same by name; the ridge of independence is null."""
+        ridge = None if math.isinf(self.ridge) else self.ridge
+        tried = [{"classes": classes, "misfit": misfit} for classes, misfit in self.tried]
+        return asdict(self) | {"ridge": ridge, "tried": tried, "limit": self.limit, "explained": self.explained}
 
 
 def _limit(freedom: int) -> float:

@@ -185,6 +185,7 @@ def _notes(query: Query, evaluation: Evaluation, level: float, *, nulls: bool, u
         notes.append(f"Unlisted values of '{name}' are neither above nor below a number: like missing ones.")
     if query.having is not None or query.order or query.limit is not None or query.offset:
         notes.append("HAVING, ORDER BY and LIMIT choose by noisy estimates.")
+    notes += [note[:1].upper() + note[1:] for note in table.notes]
     if table.convergence is not None and table.convergence.remark is not None:
         notes.append(table.convergence.remark)
     if nulls:
