@@ -51,6 +51,8 @@ def test_arrays_are_combined_cell_by_cell():
         ([1.0], [1.0], {}, "At least two draws"),
         ([1.0, np.nan], [1.0, 1.0], {}, "not negative"),
         ([1.0, 2.0], [1.0, -1.0], {}, "not negative"),
+        (["a", "b"], [1.0, 1.0], {}, "Values of draws are numbers"),
+        ([[1.0], [1.0, 2.0]], [1.0, 1.0], {}, "Values of draws are numbers"),
         ([1.0, 2.0], [1.0, 1.0], {"rule": "best"}, "The rule 'best' is unknown. Available: synthetic, rubin."),
     ],
 )

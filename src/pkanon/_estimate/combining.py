@@ -64,6 +64,9 @@ class Combined:
         return self.value - reach, self.value + reach
 
 
+_NUMBERS = "Values of draws are numbers, and their variances are not negative."
+
+
 def combine_draws(values: ArrayLike, variances: ArrayLike, *, rule: str = "synthetic") -> Combined:
     """One estimate with an error from several draws of modelled rows, by a rule of multiple imputation.
 
@@ -88,14 +91,17 @@ def combine_draws(values: ArrayLike, variances: ArrayLike, *, rule: str = "synth
     """
     if rule not in RULES:
         raise InputError(f"The rule '{rule}' is unknown. Available: {', '.join(RULES)}.")
-    each, within = np.asarray(values, np.float64), np.asarray(variances, np.float64)
+    try:
+        each, within = np.asarray(values, np.float64), np.asarray(variances, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(_NUMBERS) from None
     if each.shape != within.shape or each.ndim < 1:
         raise InputError("Draws are combined from as many values as variances, one per draw along the first axis.")
     draws = len(each)
     if draws < 2:
         raise InputError("At least two draws are needed to combine them; ask for modelled(draws=5).")
     if not (np.isfinite(each).all() and (within >= 0).all()):
-        raise InputError("Values of draws are numbers, and their variances are not negative.")
+        raise InputError(_NUMBERS)
     own, between = within.mean(0), (1 + 1 / draws) * each.var(0, ddof=1)
     if rule == "rubin":
         total = own + between
