@@ -5,6 +5,8 @@
     python benchmarks/model.py --data DIR --releases 1 --tables adult --ks 100
     python benchmarks/model.py --data DIR --only untouched --write    a table that no choice in the model was made on
     python benchmarks/model.py --data DIR --first 700      other releases of the five tables
+    python benchmarks/model.py --data DIR --only fewer --write      what it usually comes to in samples of the five tables
+    python benchmarks/model.py --data DIR --only weakest --write    single releases where rows say almost nothing of relations
 
 DIR holds uscensus1990_7attr_sample50k.csv.gz, adult.csv.gz, nist_acs2019_national.csv.gz, atus_2003_2016_persons.csv.gz and
 arx_fars_int.csv.gz. The table of 2,458,285 people is the one that the package contains. Errors are sums of absolute errors of
@@ -35,6 +37,11 @@ SIZES = ((-1, 0.5), (0.5, 5.5), (5.5, 50.5), (50.5, 500.5), (500.5, np.inf))
 SIZE_WORDS = ("0", "1-5", "6-50", "51-500", "above 500")
 LIKE = (0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 EM_TABLES = 4
+FEWER = {1_000: 2, 5_000: 2, 20_000: 1}
+"""Rows of samples, and how many are released of each table, design and k."""
+WEAKEST = (("adult", "equal-rho", 2), ("adult", "equal-rho", 10), ("nist", "optimal", 1_000), ("tax", "optimal", 1_000))
+"""Where the choice between relations and independence is closest."""
+WEAKEST_FIRST, WEAKEST_RELEASES = 9_100, 20
 
 Names = tuple[str, ...]
 
@@ -93,8 +100,8 @@ def schema_of(frame: pl.DataFrame) -> pk.Schema:
 class Truth:
     """A table of people as shares of cells."""
 
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self.schema, self.rows = schema_of(frame), frame.height
+    def __init__(self, frame: pl.DataFrame, schema: pk.Schema | None = None) -> None:
+        self.schema, self.rows = schema or schema_of(frame), frame.height
         self.columns = {name: frame[name].to_numpy().astype(np.uint8) for name in frame.columns}
         self._tables: dict[Names, np.ndarray] = {}
 
@@ -297,13 +304,8 @@ class Study:
         """What the model comes to where the predicted error of inverse is alike: the numbers of _plan/modelled.py."""
         yield "| attributes | tables | predicted L1 of `inverse` (middle) | `model`: middle | nine in ten below |"
         yield "| ---: | ---: | ---: | ---: | ---: |"
-        for order in (2, 3):
-            both = np.array([(x, y) for q, x, y in self.usual if q == order])
-            for low, high in itertools.pairwise((0.0, *LIKE, np.inf)):
-                some = both[(both[:, 0] >= low) & (both[:, 0] < high)]
-                if len(some) >= 10:
-                    x, y = np.median(some, axis=0)
-                    yield f"| {order} | {len(some):,} | {x:.3g} | {y:.3f} | {np.quantile(some[:, 1], 0.9):.3f} |"
+        for order, number, x, y, most in alike(self.usual):
+            yield f"| {order} | {number:,} | {x:.3g} | {y:.3f} | {most:.3f} |"
 
 
 def _by_table(run: dict[str, np.ndarray]) -> list[float]:
@@ -322,6 +324,72 @@ def _pooled(runs: Sequence[dict[str, np.ndarray]], word: str, low: float, high: 
 
 def _short(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.3f}"
+
+
+def alike(points: Sequence[tuple[int, float, float]]) -> Iterator[tuple[int, int, float, float, float]]:
+    """Of tables with the same number of attributes and alike predicted errors: (attributes, tables, prediction, middle, nine in ten)."""
+    for order in (2, 3):
+        both = np.array([(x, y) for q, x, y in points if q == order])
+        for low, high in itertools.pairwise((0.0, *LIKE, np.inf)):
+            some = both[(both[:, 0] >= low) & (both[:, 0] < high)]
+            if len(some) >= 10:
+                x, y = np.median(some, axis=0)
+                yield order, len(some), float(x), float(y), float(np.quantile(some[:, 1], 0.9))
+
+
+def fewer_points(name: str, folder: Path, rows: int) -> list[tuple[int, float, float]]:
+    """(attributes, predicted error of inverse, error of model) of all tables of samples of so many people."""
+    whole = table_of(name, folder)
+    found = []
+    for k, design, number in itertools.product((2, 10, 100, 1_000), ("optimal", "equal-rho"), range(FEWER[rows])):
+        if k > rows // 10:
+            continue
+        truth = Truth(whole.sample(rows, seed=number), schema_of(whole))
+        plan = pk.plan(truth.schema, records=rows, k=k, design=design)
+        release = pk.release(pl.DataFrame(truth.columns), plan, randomness=pk.Seeded(800 + number))
+        model, readable = fit_model(plan.blocks, release.codes), plan.readable(truth.tables(3))
+        for names in (*truth.tables(2), *truth.tables(3)):
+            found.append((len(names), readable.of(*names).l1, truth.error(names, model.table(names))))
+    return found
+
+
+def fewer_report(folder: Path) -> Iterator[str]:
+    """The same for samples: the other numbers of _plan/modelled.py."""
+    yield "| rows | attributes | tables | predicted L1 of `inverse` (middle) | `model`: middle | nine in ten below |"
+    yield "| ---: | ---: | ---: | ---: | ---: | ---: |"
+    for rows in FEWER:
+        points = [point for name in NAMES for point in fewer_points(name, folder, rows)]
+        for order, number, x, y, most in alike(points):
+            yield f"| {rows:,} | {order} | {number:,} | {x:.3g} | {y:.3f} | {most:.3f} |"
+
+
+def weakest_report(folder: Path) -> Iterator[str]:
+    """Single releases: the error of model over that of independence, tables of two attributes."""
+    yield f"{WEAKEST_RELEASES} releases each; the error of `model` over that of independence, tables of two attributes.\n"
+    yield "| table | design | k | mean | worst release | releases above 1.03 | taken as independent |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: |"
+    for name, design, k in WEAKEST:
+        truth = Truth(table_of(name, folder))
+        plan = pk.plan(truth.schema, records=truth.rows, k=k, design=design)
+        ratios, independent = [], 0
+        for seed in range(WEAKEST_FIRST, WEAKEST_FIRST + WEAKEST_RELEASES):
+            release = pk.release(pl.DataFrame(truth.columns), plan, randomness=pk.Seeded(seed))
+            model = fit_model(plan.blocks, release.codes)
+            margins = {n: nearest(model.inverse((n,)), 1.0, np.ones(v.size, bool)) for n, v in _attributes(truth)}
+            tables = truth.tables(2)
+            own = np.mean([truth.error(t, model.table(t)) for t in tables])
+            ratios.append(own / np.mean([truth.error(t, np.multiply.outer(*(margins[n] for n in t))) for t in tables]))
+            independent += model.report.classes == 1
+            print(name, design, k, seed, f"{ratios[-1]:.3f}", model.report.ridge, flush=True)
+        above = sum(ratio > 1.03 for ratio in ratios)
+        yield (
+            f"| {name} | {design} | {k:,} | {np.mean(ratios):.3f} | {max(ratios):.3f} | {above} of {len(ratios)} | "
+            f"{independent} of {len(ratios)} |"
+        )
+
+
+def _attributes(truth: Truth) -> Iterator[tuple[str, pk.Attribute]]:
+    return ((name, truth.schema.attribute(name)) for name in truth.columns)
 
 
 def large_report() -> Iterator[str]:
@@ -372,9 +440,15 @@ def main() -> None:
     parser.add_argument("--designs", default="optimal,equal-rho")
     parser.add_argument("--releases", type=int, default=5)
     parser.add_argument("--first", type=int, default=500, help="the seed of the first release")
-    parser.add_argument("--only", choices=["untouched"], help="just the table that no choice was made on")
+    parser.add_argument("--only", choices=["untouched", "fewer", "weakest"], help="just one part of the page")
     parser.add_argument("--write", action="store_true", help="put the results into docs/results/model.md")
     arguments = parser.parse_args()
+    if arguments.only in ("fewer", "weakest"):
+        report = "\n".join({"fewer": fewer_report, "weakest": weakest_report}[arguments.only](arguments.data))
+        print(f"\n{report}")
+        if arguments.write:
+            put(arguments.only, report, page="model.md")
+        return
     untouched = arguments.only == "untouched"
     study = Study(
         arguments.data,

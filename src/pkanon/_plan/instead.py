@@ -39,7 +39,7 @@ def unreadable(
     error = f"the plan predicts an error of {error_text(reading)} ({reading.level})"
     if math.isinf(reading.l1):
         error = f"the plan leaves nothing of it ({reading.level})"
-    usual = usual_text(reading)
+    usual = usual_text(reading, how=method != "model")
     if method == "model" and usual is not None:
         return f"unbiased, {error}; {usual}."
     if query:

@@ -44,6 +44,8 @@ class Reading:
         The expected sum of absolute errors, divided by the number of records; infinite where nothing is left of it.
     exact
         Whether the prediction holds for every data set; otherwise it is at most this.
+    records
+        How many records the error is for; 0 if that is not known.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Reading:
     cells: int
     l1: float
     exact: bool
+    records: int = 0
 
     @property
     def name(self) -> str:
@@ -74,7 +77,7 @@ class Reading:
 
         Measured on real tables, not promised.
         """
-        return usual_error(self.l1, len(self.attributes))
+        return usual_error(self.l1, len(self.attributes), self.records)
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class Readability:
       two attributes       1     0     0     0             1
       best: sex (error 0.092), rooms (0.26)
       worst: sex x rooms (error 1.1)
-      poor or unreadable pairs, by method 'model', usually (not promised): 1 fair
+      poor or unreadable pairs, by method 'model', usually (not promised): 1 poor
     """
 
     records: int
@@ -375,4 +378,4 @@ def _sizes(attributes: int, most: int) -> list[int]:
 
 def _reading(predictor: Predictor, records: int, table: Sequence[str]) -> Reading:
     p = predictor.predict(records, table)
-    return Reading(p.attributes, p.cells, p.l1, p.exact)
+    return Reading(p.attributes, p.cells, p.l1, p.exact, records)

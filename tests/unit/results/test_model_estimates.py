@@ -173,7 +173,7 @@ def test_an_unreadable_table_says_what_the_model_usually_comes_to(release):
     assert unread.unreadable is not None
     assert "'model'" not in unread.unreadable  # four attributes: nothing was measured
     poor = release.crosstab("age", "job")
-    assert "Method 'model' usually comes to" in poor.unreadable
+    assert "Method 'model' (method=\"model\", --method model) usually comes to" in poor.unreadable
     assert "not promised" in poor.unreadable
     assert release.crosstab("age", "job", method="model").unreadable.startswith("unbiased, the plan predicts")
 

@@ -54,7 +54,9 @@ def model_from_bytes(
         weights, tables = (np.asarray(parts[name], np.float64) for name in ("weights", "tables"))
         starts = list(zip(np.split(weights, ends), np.split(tables, ends)))
     except (OSError, EOFError, ValueError, KeyError, TypeError, NotImplementedError, zipfile.BadZipFile, zlib.error):
-        raise DataError(f"{name} holds no model that pkanon wrote; name another file, or remove it, and the model is fitted again.") from None
+        raise DataError(
+            f"{name} holds no model that pkanon wrote; name another file, or remove it, and the model is fitted again."
+        ) from None
     if whose != (VERSION, digest):
         raise DataError(f"{name} holds the model of another release; name another file, or remove it.")
     model = kept_model(blocks, codes, starts, made)
