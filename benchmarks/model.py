@@ -6,6 +6,7 @@
     python benchmarks/model.py --data DIR --only untouched --write    a table that no choice in the model was made on
     python benchmarks/model.py --data DIR --first 700      other releases of the five tables
     python benchmarks/model.py --data DIR --only fewer --write      what it usually comes to in samples of the five tables
+    python benchmarks/model.py --data DIR --only few-covered --write    intervals in samples
     python benchmarks/model.py --data DIR --only weakest --write    single releases where rows say almost nothing of relations
 
 DIR holds uscensus1990_7attr_sample50k.csv.gz, adult.csv.gz, nist_acs2019_national.csv.gz, atus_2003_2016_persons.csv.gz and
@@ -39,6 +40,11 @@ LIKE = (0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 EM_TABLES = 4
 FEWER = {1_000: 2, 5_000: 2, 20_000: 1}
 """Rows of samples, and how many are released of each table, design and k."""
+FEW_COVERED, FEW_COVERED_TABLES, FEW_COVERED_RELEASES = (
+    ((1_000, 2), (5_000, 2), (5_000, 10)),
+    ("census", "adult", "nist"),
+    2,
+)
 WEAKEST = (("adult", "equal-rho", 2), ("adult", "equal-rho", 10), ("nist", "optimal", 1_000), ("tax", "optimal", 1_000))
 """Where the choice between relations and independence is closest."""
 WEAKEST_FIRST, WEAKEST_RELEASES = 9_100, 20
@@ -363,6 +369,31 @@ def fewer_report(folder: Path) -> Iterator[str]:
             yield f"| {rows:,} | {order} | {number:,} | {x:.3g} | {y:.3f} | {most:.3f} |"
 
 
+def few_covered_report(folder: Path) -> Iterator[str]:
+    """Coverage and width in samples: three tables, design optimal."""
+    yield "| rows | k | attributes | all cells | each: all cells | above 1% of the people | each: above 1% | width | tables below 90% |"
+    yield "| ---: " * 9 + "|"
+    wholes = {name: table_of(name, folder) for name in FEW_COVERED_TABLES}
+    for rows, k in FEW_COVERED:
+        runs: dict[int, list[dict[str, np.ndarray]]] = {2: [], 3: []}
+        for whole, number in itertools.product(wholes.values(), range(FEW_COVERED_RELEASES)):
+            truth = Truth(whole.sample(rows, seed=11 + number), schema_of(whole))
+            plan = pk.plan(truth.schema, records=rows, k=k)
+            release = pk.release(pl.DataFrame(truth.columns), plan, randomness=pk.Seeded(70 + number))
+            model = fit_model(plan.blocks, release.codes)
+            for order, found in runs.items():
+                found.append(coverage(truth, model, order))
+        for order, found in runs.items():
+            means = [np.mean([run[word].mean() for run in found]) for word in ("average", "each")]
+            big = [_pooled(found, word, rows / 100, np.inf) for word in ("average", "each")]
+            width = np.mean([run["average width"].sum() / run["each width"].sum() for run in found])
+            below = np.mean([held < 0.9 for run in found for held in _by_table(run)])
+            yield (
+                f"| {rows:,} | {k} | {order} | {means[0]:.3f} | {means[1]:.3f} | {big[0]:.3f} | {big[1]:.3f} | {width:.2f} | "
+                f"{below:.3f} |"
+            )
+
+
 def weakest_report(folder: Path) -> Iterator[str]:
     """Single releases: the error of model over that of independence, tables of two attributes."""
     yield f"{WEAKEST_RELEASES} releases each; the error of `model` over that of independence, tables of two attributes.\n"
@@ -440,11 +471,14 @@ def main() -> None:
     parser.add_argument("--designs", default="optimal,equal-rho")
     parser.add_argument("--releases", type=int, default=5)
     parser.add_argument("--first", type=int, default=500, help="the seed of the first release")
-    parser.add_argument("--only", choices=["untouched", "fewer", "weakest"], help="just one part of the page")
+    parser.add_argument(
+        "--only", choices=["untouched", "fewer", "few-covered", "weakest"], help="just one part of the page"
+    )
     parser.add_argument("--write", action="store_true", help="put the results into docs/results/model.md")
     arguments = parser.parse_args()
-    if arguments.only in ("fewer", "weakest"):
-        report = "\n".join({"fewer": fewer_report, "weakest": weakest_report}[arguments.only](arguments.data))
+    parts = {"fewer": fewer_report, "few-covered": few_covered_report, "weakest": weakest_report}
+    if arguments.only in parts:
+        report = "\n".join(parts[arguments.only](arguments.data))
         print(f"\n{report}")
         if arguments.write:
             put(arguments.only, report, page="model.md")

@@ -34,7 +34,7 @@ from .redrawing import cells_of, noise_of, tables_of
 from .variables import Layout, Variable, eigenvalue, variables_of
 
 FEWEST_ROWS = 100
-FEWEST_PER_K = 50
+FEWEST_PER_K = 100
 """Rows per k up to which intervals on average over cells are not given."""
 LONGEST = 4_096
 """Values of all variables together; the matrix of all pairs has the square of it."""
