@@ -4,10 +4,13 @@ Where it matters a tampering comes twice: done clumsily, and covered up with eve
 deeper check has to catch it. The sets below name exactly the checks that must say so; all others must not.
 """
 
+import base64
 import json
 import shutil
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from keys import write_keys
 from tampering import cover_up, edit, read, rehash, rows
@@ -333,6 +336,33 @@ def private_table_inside(folder):
     pl.read_parquet(file).write_parquet(file, metadata=inside)
 
 
+def private_table_among_types(folder):
+    """In the description of the columns' types that every Parquet file carries, where no reader shows it."""
+    from pkanon._release import CERTIFICATE_KEY, PLAN_KEY
+
+    file = folder / "data.parquet"
+    metadata, table = pl.read_parquet_metadata(file), pq.read_table(file)
+    types = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(metadata["ARROW:schema"])))
+    notes = types.field(0).with_metadata({**(types.field(0).metadata or {}), b"notes": people().write_csv().encode()})
+    types = base64.b64encode(types.set(0, notes).serialize().to_pybytes()).decode()
+    with pq.ParquetWriter(file, table.schema, store_schema=False) as writer:
+        writer.write_table(table)
+        inside = {key: metadata[key] for key in (PLAN_KEY, CERTIFICATE_KEY)}
+        writer.add_key_value_metadata(inside | {"ARROW:schema": types})
+    assert pl.read_parquet_schema(file)["sex"] == pl.Enum(["F", "M"])  # it reads as before
+
+
+def told_in_blanks(name):
+    """Blanks and tabs at the ends of lines: ones and zeros of anything."""
+
+    def tamper(folder):
+        lines = (folder / name).read_text(encoding="utf-8").splitlines()
+        text = "".join(line + (" \n" if number % 2 else "\t\n") for number, line in enumerate(lines))
+        (folder / name).write_text(text, encoding="utf-8")
+
+    return tamper
+
+
 def readme_line_ends(folder):
     """On a terminal every line hides the one before."""
     (folder / "README.txt").write_bytes((folder / "README.txt").read_bytes().replace(b"\n", b"\r"))
@@ -448,6 +478,10 @@ COVERED = {
     "a mark before the text": (hashed(in_text(b"sex,", b"\xef\xbb\xbfsex,")), {"values"}),
     "lines added to the text": (hashed(lines_added), {"values"}),
     "private table inside": (hashed(private_table_inside), {"copies"}),
+    "private table among the types": (hashed(private_table_among_types), {"copies"}),
+    "blanks in the plan": (covered(told_in_blanks("plan.json")), {"format"}),
+    "blanks in the certificate": (covered(told_in_blanks("certificate.json")), {"format"}),
+    "blanks in the data package": (told_in_blanks("datapackage.json"), {"format"}),
     "line ends of README": (hashed(readme_line_ends), {"README.txt"}),
     "key added to the data package": (package_key_added, {"data package"}),
     "a file listed twice": (resource_twice, {"data package"}),
@@ -487,6 +521,8 @@ def test_line_ends_of_windows_are_no_fault(folder):
     text = (folder / "README.txt").read_bytes()
     (folder / "README.txt").write_bytes(text.replace(b"\n", b"\r\n"))
     rehash(folder)
+    package = (folder / "datapackage.json").read_bytes()
+    (folder / "datapackage.json").write_bytes(package.replace(b"\n", b"\r\n"))
     assert pk.verify(folder).ok
 
 

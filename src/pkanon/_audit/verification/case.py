@@ -6,6 +6,7 @@ what is wrong with the others.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,6 +27,8 @@ JSON_FILES = (PACKAGE, PLAN, CERTIFICATE)
 DATA_FILES = FORMATS["both"]
 TYPES_KEY = "ARROW:schema"
 """What every Parquet file of Arrow's makers carries: the types of its columns."""
+SPARE = 32
+"""Characters a column by which versions of the writer may describe its type otherwise; more could hide something."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,10 @@ class Case:
 
     @staticmethod
     def strange_keys(file: Path) -> list[str]:
-        """What a Parquet file carries that is not of a release, by name."""
-        known = (PLAN_KEY, CERTIFICATE_KEY, TYPES_KEY)
-        return sorted(key for key in _metadata(file) if key not in known)
+        """What a Parquet file carries that is not of a release, by name; also types that are described at strange length."""
+        metadata, known = _metadata(file), (PLAN_KEY, CERTIFICATE_KEY, TYPES_KEY)
+        strange = sorted(key for key in metadata if key not in known)
+        return strange + ([TYPES_KEY] if len(metadata.get(TYPES_KEY, "")) > _longest_types(file) else [])
 
     @cached_property
     def documents(self) -> dict[str, Document]:
@@ -209,6 +213,16 @@ def _metadata(file: Path) -> dict[str, str]:
         with suppress(pl.exceptions.PolarsError, OSError):
             return pl.read_parquet_metadata(file)
     return {}
+
+
+def _longest_types(file: Path) -> int:
+    """How long the description of the types of a Parquet file may be, so that nothing else is in it."""
+    with suppress(pl.exceptions.PolarsError, OSError):
+        empty, written = pl.DataFrame(schema=pl.read_parquet_schema(file)), io.BytesIO()
+        empty.write_parquet(written)
+        written.seek(0)
+        return len(pl.read_parquet_metadata(written)[TYPES_KEY]) + SPARE * empty.width
+    return 0
 
 
 def _content(path: Path) -> bytes | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from ..._files import UNFINISHED
+from ..._files import UNFINISHED, laid_out
 from ..._frames import Encoded
 from ..._plan import PLAN_FORMAT
 from ..._release import (
@@ -32,7 +32,7 @@ from ..._release import (
     file_hash,
     readme,
 )
-from .case import DATA_FILES, JSON_FILES, Case
+from .case import DATA_FILES, JSON_FILES, Case, Document
 from .verdicts import Check, judged, unchecked
 from .versions import explained
 
@@ -116,6 +116,12 @@ def forms(case: Case) -> Check:
     """Every JSON file can be read one way only, in a version of the format that is known here."""
     damaged = [document for document in case.documents.values() if not document.absent or case.folder is None]
     faults = [document.fault for document in damaged if document.fault is not None]
+    if case.release is None:
+        faults += [
+            f"{name} is laid out otherwise than pkanon writes it, which could hide something."
+            for name, document in case.documents.items()
+            if document.value is not None and not _is_laid_out(document)
+        ]
     for name, known in FORMATS.items():
         kind, _, latest = known.partition("/")
         value = case.value(name)
@@ -129,6 +135,12 @@ def forms(case: Case) -> Check:
             faults.append(f"{name} has {which}; '{known}' is known.")
     read = [name for name in case.documents if case.value(name) is not None]
     return judged("format", faults, f"{', '.join(read)}: valid JSON, every key once, known versions.")
+
+
+def _is_laid_out(document: Document) -> bool:
+    """Whether a JSON file has the blanks and line ends that pkanon writes: a whole table could be told in others."""
+    text = laid_out(document.value) + "\n"
+    return document.text in (text, text.replace("\n", "\r\n"))  # as Windows writes it
 
 
 def data_package(case: Case, certificate: Certificate | None) -> Check:
@@ -216,7 +228,7 @@ def differences(right: Any, found: Any, ignored: Collection[str] = (), place: st
 def copies(case: Case) -> Check:
     """What is held twice is the same: plan and certificate inside Parquet, and the rows in both files.
 
-    A Parquet file carries nothing else: it could be anything, up to the private table.
+    A Parquet file has no entry beside them: it could be anything, up to the private table.
     """
     if case.release is not None or (case.folder is not None and not case.data_files):
         return unchecked("copies", "There is one copy of everything." if case.release else "No file holds the rows.")
