@@ -23,6 +23,7 @@ SAY_TOO_MUCH = {
     r"|[Rr]eleased rows are not people|single rows are noise",
     "a column without repetitions need not name persons": r"One row per person: checked|different in every row: taken as the id"
     r"|become an id;|and pkanon checks it\.",
+    "a confirmed draft was read off the table": r"public knowledge,?( complete,?)? and not read off",
     "a draft is refused unless it is asked for": r"A release (made )?from an? (drafted schema|unconfirmed draft) is possible",
 }
 
@@ -64,6 +65,8 @@ def test_nothing_says_too_much(what):
         ),
         ("with few columns most rows are as given", "Single rows are noise: ask for tables."),
         ("a column without repetitions need not name persons", "One row per person: checked with the column 'case'"),
+        ("a confirmed draft was read off the table", "were public knowledge and not read off the private table."),
+        ("a confirmed draft was read off the table", "as public knowledge, complete, and not read off the data."),
         ("a draft is refused unless it is asked for", "A release from a drafted schema is possible and its"),
     ],
 )

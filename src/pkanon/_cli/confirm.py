@@ -69,7 +69,7 @@ def command(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Confirm SCHEMA: its values are public knowledge, complete, and not read off the data.
+    """Confirm SCHEMA: its values are public knowledge and complete, whoever is in the data.
 
     Asks about every column and what a row is, shows what will be published, and writes it into the file: [confirmed] with by,
     on and rows_are. This is a person's statement; certificates repeat it. Unless every question is answered, the file stays as

@@ -183,8 +183,8 @@ def _declared_rows(plan: Plan) -> str:
 
 def _public_domain(plan: Plan) -> str:
     return (
-        "The declared values of every column were public knowledge and not read off the private table. "
-        f"{_confirmed(plan)}"
+        f"The declared values of every column were public knowledge. {_confirmed(plan)} Columns, values and targets would have "
+        "been the same with other people in the private table."
     )
 
 

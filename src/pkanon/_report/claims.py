@@ -174,7 +174,10 @@ def conditions(subject: Subject) -> Iterator[str]:
     """What must be true before the promise holds, and cannot be seen in a release."""
     certificate = subject.certificate
     by = f"confirmed by {certificate.confirmed_by}" if certificate.confirmed_by else "nobody's name is recorded"
-    yield f"The lists of values were public knowledge before ({by})."
+    if certificate.collection is None:
+        yield f"The values are public knowledge ({by}), and nobody looked at the table to choose columns or targets."
+    else:
+        yield f"The lists of values were public knowledge before ({by})."
     if certificate.collection is not None and certificate.collection.simulated:
         yield "Everybody who reads it is told that the answers were simulated."
         return
@@ -189,7 +192,7 @@ def conditions(subject: Subject) -> Iterator[str]:
         yield f"Nobody has more than one row ({row})."
     else:
         yield f"Each value of {drawn.name} stands for one person, and one row of each was drawn ({row})."
-    yield "Nobody kept the order of the rows, or the key."
+    yield "Nobody kept the order of the rows or the key, and the program was unchanged."
     yield from _conditions_of_all()
 
 
@@ -199,6 +202,7 @@ def _conditions_of_devices(collection: Collection) -> Iterator[str]:
     )
     yield f"Nobody answered more than once ({enforced})."
     yield "Nobody noted when or from where answers arrived: no service, proxy, provider, log or backup."
+    yield "Devices and service ran the published programs, unchanged."
     if collection.linkable:
         yield "Whoever ran the service has not matched answers with invitations by their times or addresses."
     elif collection.invited:

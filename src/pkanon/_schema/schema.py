@@ -165,7 +165,7 @@ class Schema:
         _ = self.units  # a schema whose bundles cannot be used is refused here, not later
 
     def confirm(self, by: str, rows_are: str | None = None, on: dt.date | str | None = None) -> Schema:
-        """The schema with its values confirmed as public knowledge, complete, and not read off the data.
+        """The schema with its values confirmed as public knowledge and complete, whoever is in the data.
 
         This is a person's statement; nothing is checked. ``by`` says who makes it, ``rows_are`` what the rows stand for,
         ``on`` when. Refused while a column is undecided.

@@ -150,6 +150,17 @@ def test_who_confirmed_and_what_a_row_is():
     assert "Nobody has declared what the rows are." in text
 
 
+def test_a_confirmed_draft_is_not_said_to_have_been_written_without_the_table():
+    """Its values were read off the table; what matters, and is only assumed, is that other people would not have changed them."""
+    draft = pk.draft_schema(FRAME).schema
+    plan = pk.plan(draft.confirm(by="A. Example", rows_are="persons"), records=600, k=5)
+    (sentence,) = [text for text in pk.release(FRAME, plan).certificate.assumptions if "declared values" in text]
+    assert "read off" not in sentence
+    assert sentence.endswith(
+        "Columns, values and targets would have been the same with other people in the private table."
+    )
+
+
 def test_an_id_is_not_called_a_person():
     schema = pk.Schema([pk.Attribute("case", role="id"), SEX, EDU])
     frame = FRAME.with_columns(case=pl.int_range(600))

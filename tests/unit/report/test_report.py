@@ -185,6 +185,13 @@ def test_a_phone_shows_four_answers_in_a_line_each(release):
     assert "small tables read well or fairly well." in text
 
 
+def test_the_conditions_leave_out_nothing_that_the_promise_rests_on(release):
+    """"Then the promise holds" is said below them: values, targets, rows, order, key and program are all there."""
+    text = Page(pk.report(release).html).text.partition("Only if all of these are true:")[2].partition("Then the")[0]
+    for word in ("values", "targets", "more than one row", "order", "key", "program was unchanged", "Releases of the same"):
+        assert word in text
+
+
 def test_a_void_release_is_not_made_better_in_a_line(people):
     text = in_a_line(pk.release(people, pk.plan(SCHEMA, records=ROWS, k=20), randomness=pk.Seeded(1)))
     assert "Protected: nothing." in text
