@@ -186,9 +186,17 @@ def test_a_phone_shows_four_answers_in_a_line_each(release):
 
 
 def test_the_conditions_leave_out_nothing_that_the_promise_rests_on(release):
-    """"Then the promise holds" is said below them: values, targets, rows, order, key and program are all there."""
+    """ "Then the promise holds" is said below them: values, targets, rows, order, key and program are all there."""
     text = Page(pk.report(release).html).text.partition("Only if all of these are true:")[2].partition("Then the")[0]
-    for word in ("values", "targets", "more than one row", "order", "key", "program was unchanged", "Releases of the same"):
+    for word in (
+        "values",
+        "targets",
+        "more than one row",
+        "order",
+        "key",
+        "program was unchanged",
+        "Releases of the same",
+    ):
         assert word in text
 
 
