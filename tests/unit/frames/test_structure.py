@@ -7,7 +7,7 @@ import pytest
 
 from pkanon._errors import DataError
 from pkanon._frames.read.opening import open_source
-from pkanon._frames.read.structure import look, separators, stray_quotes, uneven_lines
+from pkanon._frames.read.structure import Look, look, records, separators, stray_quotes, uneven_lines
 from pkanon._frames.read.textopen import PLAIN
 
 
@@ -121,3 +121,14 @@ def test_uneven_lines_are_counted(size):
 def test_quotes_in_their_places(text, stray):
     assert stray_quotes(pieces(text, 2), ",") == stray
     assert stray_quotes(pieces(text.replace(",", ";"), 100), ";") == stray
+
+
+def test_long_pieces_are_looked_at_in_parts():
+    """A quoted field over the border of a part, whatever the length before it."""
+    for shift in range(5):
+        text = ("x" * (2**16 - 4 + shift) + ',"a,\nb"\n' + "y,z\n" * 40_000).encode()
+        assert look([text]) == Look(nul=False, quotes=2, lines=40_002, last="\n")
+        assert records([text], ",") == 40_001
+        assert separators([text], ",") == 40_001
+        assert uneven_lines([text], ",", 2) == (0, 0)
+        assert uneven_lines([text, b"short\n"], ",", 2) == (1, 0)
