@@ -169,6 +169,15 @@ def test_an_unreadable_file_among_a_hundred(place, form):
     assert left(place) == []
 
 
+@pytest.mark.parametrize("place_of", ["in", "in/*.parquet"])
+def test_a_link_to_a_file_that_is_not_there(place, place_of):
+    """Its people would be missing without a word where fewer rows are accepted."""
+    people().write_parquet("in/a.parquet")
+    (place / "in" / "b.parquet").symlink_to(place / "moved.parquet")
+    refused(release(place_of), 2, "b.parquet is a link to a file that is not there")
+    assert left(place) == []
+
+
 def as_parquet(frame):
     from io import BytesIO
 

@@ -2,7 +2,8 @@
 
 The rows are those of the files in the order of their paths. All files are of one format and have the same columns, in any
 order. A folder is searched with the folders in it; names that begin with a dot or an underscore are passed over. A folder
-called ``region=north`` adds a column ``region`` with the text ``north`` to the rows of its files.
+called ``region=north`` adds a column ``region`` with the text ``north`` to the rows of its files. A link to a file that is not
+there is refused: people would be missing without a word.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ def files_at(place: Path, suffixes: Sequence[str]) -> list[Path]:
         found = [path for path in place.rglob("*") if not _hidden(path.relative_to(place))]
     else:
         found = [Path(path) for path in glob.glob(str(place), recursive=True)]
-    files = sorted(path for path in found if path.is_file() and plain_suffix(path) in suffixes)
+    named = sorted(path for path in found if plain_suffix(path) in suffixes)
+    if lost := [path for path in named if path.is_symlink() and not path.exists()]:
+        raise InputError(f"{lost[0]} is a link to a file that is not there.")
+    files = [path for path in named if path.is_file()]
     if not files:
         kind = "folder" if place.is_dir() else "pattern"
         raise InputError(f"The {kind} {place} holds no table; a table in several files ends in {', '.join(suffixes)}.")
