@@ -34,11 +34,14 @@ docs: .venv-docs/ready .venv/dev
 	PYTHONPATH=src .venv-docs/bin/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet -d .venv-docs/doctrees docs site
 	@echo "Open site/index.html."
 
-bench: .venv/dev .venv-peers/ready
+# SCALE="--largest 8 --csv 8 --write" measures tables larger than memory up to 10^8 rows; it takes 30 GB and half an hour.
+bench: .venv/dev .venv-peers/ready java
 	$(BIN)/python benchmarks/speed.py --write
 	$(BIN)/python benchmarks/whole.py --write
 	PYTHONPATH=src .venv-peers/bin/python benchmarks/peer_speed.py --write
 	$(BIN)/python benchmarks/estimates.py
+	$(BIN)/python benchmarks/spark.py speed
+	folder=$$(mktemp -d) && { $(BIN)/python benchmarks/scale.py "$$folder" $(SCALE); status=$$?; rm -rf "$$folder"; exit $$status; }
 
 # Other libraries have needs of their own and live in an environment of their own.
 .venv-peers/ready: requirements/peers.txt requirements/runtime.txt

@@ -1,18 +1,23 @@
 """Whole calls today and at an earlier commit, in processor time, in one run.
 
-    python benchmarks/whole.py            print the tables
-    python benchmarks/whole.py --write    also put them and a chart into docs/results/benchmarks.md
+    python benchmarks/whole.py                   print the tables
+    python benchmarks/whole.py --write           also put them and a chart into docs/results/benchmarks.md
+    python benchmarks/whole.py --part planning   one of the two tables alone
 
 Each task runs in a process of its own: of today's sources, of the earlier ones (a work tree of that commit, for the time of
-the run), and its baseline beside it. Processor time of all threads is counted, so that a busy machine does less harm.
+the run), and its baseline beside it. Processor time of all threads is counted, so that a busy machine does less harm. A task
+that has used LIMIT seconds is stopped.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import platform
+import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -28,6 +33,7 @@ from report import FIGURES, put
 
 ROOT = Path(__file__).parent.parent
 EARLIER = "3d0b1a6"
+LIMIT = 60
 
 COMMON = """
 import itertools, json, statistics, sys, time, warnings
@@ -95,6 +101,34 @@ def pairs():
 seconds(pairs, made.correlations, rounds=1)
 """
 
+CROSSTAB = """
+import os, shutil, subprocess, tempfile
+from pathlib import Path
+schema, table = pk.demo_schema(), pk.demo_table()
+rows = table.height * int(sys.argv[1])
+table = pl.concat([table] * int(sys.argv[1]))
+folder = Path(tempfile.mkdtemp())
+pk.release(table, pk.plan(schema, records=rows, k=2, design="equal-rho")).save(folder / "out")
+data, group = folder / "out" / "data.parquet", "pl.read_parquet(sys.argv[1], columns=['sex', 'age']).group_by('sex', 'age').len()"
+def used(*command):
+    before = os.times(); subprocess.run([sys.executable, *command], check=True, capture_output=True); after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+ours = lambda: used("-m", "pkanon", "crosstab", str(folder / "out"), "sex", "age")
+theirs = lambda: used("-c", f"import sys; import polars as pl; {group}", str(data))
+theirs(), ours()
+found = [[theirs(), ours()] for _ in range(3)]
+shutil.rmtree(folder)
+print(json.dumps([statistics.median(column) for column in zip(*found)]))
+"""
+
+PLAN = """
+attributes, k = int(sys.argv[1]), float(sys.argv[2])
+names = [(f"a{i}", (2, 3, 5, 8, 12, 4)[i % 6]) for i in range(attributes)]
+schema = pk.Schema([pk.Attribute(name, [f"v{j}" for j in range(size)]) for name, size in names])
+target = {"central_epsilon": 1.0} if k == 0 else {"k": k}
+start = time.process_time(); pk.plan(schema, records=100_000, **target); print(json.dumps([time.process_time() - start]))
+"""
+
 Task = tuple[str, str, tuple[str, ...], str, int]
 TASKS: list[Task] = [
     *(
@@ -104,16 +138,41 @@ TASKS: list[Task] = [
     ),
     ("release of a million texts, a million rows", MILLION, ("release",), "", 1),
     ("open that release", MILLION, ("open",), "", 1),
-    ("1,399,680 cells to a frame", FRAME, (), "", 1),
+    ("1,399,680 cells to a frame, with errors and intervals", FRAME, (), "", 1),
     ("correlations of 60 attributes, 200,000 rows", PAIRS, (), "polars counts the pairs", 1),
 ]
+OTHERS: list[Task] = [
+    *(
+        (
+            f"pkanon crosstab of 2 in 7 attributes, {2_458_285 * times:,} rows",
+            CROSSTAB,
+            (str(times),),
+            "polars reads 2 and groups",
+            1,
+        )
+        for times in (1, 10)
+    ),
+    *((f"plan, 12 attributes, k = {k:,}", PLAN, ("12", str(k)), "", 1) for k in (2, 100, 10_000)),
+    ("plan, 12 attributes, central epsilon = 1", PLAN, ("12", "0"), "", 1),
+    *((f"plan, {number} attributes, k = 20", PLAN, (str(number), "20"), "", 1) for number in (60, 200)),
+]
+PARTS = {"whole": TASKS, "planning": OTHERS}
+
+
+def limited() -> None:
+    """End this process when it has used LIMIT seconds."""
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
 
 
 def measured(code: str, arguments: tuple[str, ...], source: Path) -> list[float]:
     """Seconds of the baseline, if there is one, and of pkanon."""
     environment = os.environ | {"PYTHONPATH": str(source / "src")}
     command = [sys.executable, "-c", COMMON + code, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, preexec_fn=limited)
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return [math.inf, math.inf]
+    if done.returncode:
+        raise SystemExit(done.stderr)
     return [float(number) for number in json.loads(done.stdout.splitlines()[-1])]
 
 
@@ -158,8 +217,10 @@ def drawn(rows: list[dict[str, object]]) -> None:
 def table_of(rows: list[dict[str, object]]) -> str:
     """The rows as Markdown."""
 
-    def number(value: object, digits: int) -> str:
-        return "" if value is None else f"{value:,.{digits}f}"
+    def number(value: float | None, digits: int) -> str:
+        if value is None or math.isnan(value):
+            return ""
+        return f"more than {1e3 * LIMIT:,.0f}" if math.isinf(value) else f"{value:,.{digits}f}"
 
     lines = [
         "| what | baseline | baseline ms | before ms | now ms | before / baseline | now / baseline |",
@@ -179,24 +240,27 @@ def main() -> None:
         "--write", action="store_true", help="put the table and a chart into docs/results/benchmarks.md"
     )
     parser.add_argument("--earlier", default=EARLIER, help="the commit to compare with")
+    parser.add_argument("--part", choices=PARTS, action="append", help="which of the tables")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         earlier = Path(folder) / "earlier"
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--quiet", "--detach", str(earlier), arguments.earlier], check=True)
         try:
-            rows = [line(task, earlier) for task in TASKS]
+            tables = {part: [line(task, earlier) for task in PARTS[part]] for part in arguments.part or PARTS}
         finally:
             subprocess.run([*git, "remove", "--force", str(earlier)], check=True)
-    report = (
-        f"Processor time; before = commit {arguments.earlier}. {os.cpu_count()} cores, {platform.machine()}, "
-        f"Python {platform.python_version()}, numpy {np.__version__}, polars {pl.__version__}.\n\n{table_of(rows)}"
-    )
-    print(report)
-    if arguments.write:
-        drawn(rows)
-        figure = "![Time as a share of the baseline, before and now](../figures/benchmarks.svg)"
-        put("whole", f"{report}\n\n{figure}")
+    for part, rows in tables.items():
+        report = (
+            f"Processor time; before = commit {arguments.earlier}. {os.cpu_count()} cores, {platform.machine()}, "
+            f"Python {platform.python_version()}, numpy {np.__version__}, polars {pl.__version__}.\n\n{table_of(rows)}"
+        )
+        print(report)
+        if arguments.write and part == "whole":
+            drawn(rows)
+            report += "\n\n![Time as a share of the baseline, before and now](../figures/benchmarks.svg)"
+        if arguments.write:
+            put(part, report)
 
 
 if __name__ == "__main__":
