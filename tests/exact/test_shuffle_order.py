@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from listed import ByStream
 
+from pkanon._frames import sort_words
 from pkanon._sample import Records, draw_order
 from pkanon._sample.keystream import ORDER_STREAM, Keystream, Seeded
 
@@ -14,6 +15,9 @@ from pkanon._sample.keystream import ORDER_STREAM, Keystream, Seeded
 def rounds_of(words):
     """A source of listed order words, one list per round."""
     return ByStream({ORDER_STREAM + round: row for round, row in enumerate(words)})
+
+
+BOTH_SORTS = pytest.mark.parametrize("sort", [np.ndarray.sort, sort_words], ids=["numpy", "polars"])
 
 
 def sorted_by_rounds(words):
@@ -24,20 +28,22 @@ def sorted_by_rounds(words):
 SHIFTS = [0, 1, 10, 40, 61]
 
 
+@BOTH_SORTS
 @pytest.mark.parametrize("shift", SHIFTS)
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 8, 9, 100, 1000])
-def test_few_words_many_ties(rows, shift, seed):
+def test_few_words_many_ties(rows, shift, sort, seed):
     draw = np.random.default_rng(seed)
     words = [(draw.integers(0, 4, rows).astype(np.uint64) << np.uint64(shift)).tolist() for _ in range(12)]
     words.append(draw.permutation(rows).tolist())  # the last round settles everything
-    assert draw_order(rows, rounds_of(words)).tolist() == sorted_by_rounds(words)
+    assert draw_order(rows, rounds_of(words), sort).tolist() == sorted_by_rounds(words)
 
 
-def test_words_that_differ_in_any_single_bit(seed):
+@BOTH_SORTS
+def test_words_that_differ_in_any_single_bit(sort, seed):
     draw = np.random.default_rng(seed)
     for bit in range(64):
         words = [[(int(b) << bit) | 2**63 for b in draw.integers(0, 2, 40)], draw.permutation(40).tolist()]
-        assert draw_order(40, rounds_of(words)).tolist() == sorted_by_rounds(words)
+        assert draw_order(40, rounds_of(words), sort).tolist() == sorted_by_rounds(words)
 
 
 def test_all_equal_for_many_rounds():
@@ -45,10 +51,11 @@ def test_all_equal_for_many_rounds():
     assert draw_order(6, rounds_of(words)).tolist() == [4, 3, 5, 1, 0, 2]
 
 
-def test_the_largest_word_and_a_full_number_of_rows():
+@BOTH_SORTS
+def test_the_largest_word_and_a_full_number_of_rows(sort):
     # 2^10 rows: record numbers fill all their bits, and words of all ones must not run into each other
     words = [[2**64 - 1 - (i % 3) for i in range(1024)], [1024 - i for i in range(1024)]]
-    assert draw_order(1024, rounds_of(words)).tolist() == sorted_by_rounds(words)
+    assert draw_order(1024, rounds_of(words), sort).tolist() == sorted_by_rounds(words)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 4])

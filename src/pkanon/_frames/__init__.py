@@ -3,6 +3,7 @@
 border.py  errors of other libraries stop here: their messages quote values
 read/      a table to codes;  write/  codes to a table
 draft/     a schema proposed from a table
+sorting.py whole numbers in order
 
 polars is imported with this package; pandas only to hand back a table of its kind, never to read one; packages that read or
 write a format of files only for a file of that format.
@@ -34,6 +35,7 @@ from .read import (
     repeated_ids,
     roundings,
 )
+from .sorting import sort_words
 from .write import (
     Frames,
     Mark,
@@ -89,6 +91,7 @@ __all__ = [
     "likely_rows",
     "repeated_ids",
     "roundings",
+    "sort_words",
     "wide_types",
     "with_missing_label",
     "write_csv",

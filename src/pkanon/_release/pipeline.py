@@ -18,7 +18,7 @@ from contextlib import nullcontext, suppress
 import numpy as np
 
 from .._errors import EnvironmentFailure
-from .._frames import Encoded, TextFormat, encode
+from .._frames import Encoded, TextFormat, encode, sort_words
 from .._plan import Central, Plan
 from .._progress import Progress, quiet
 from .._sample import (
@@ -102,7 +102,7 @@ def _released(
     spare = thread_count(drawn, threads) - 1
     with ThreadPoolExecutor(1) if spare else nullcontext() as pool:
         # the order needs no data: a second thread sorts while the first randomises
-        ordering = pool.submit(draw_order, drawn, source) if pool else None
+        ordering = pool.submit(draw_order, drawn, source, sort_words) if pool else None
         randomise(
             plan.blocks,
             columns,
@@ -113,7 +113,7 @@ def _released(
         )
         del columns
         progress("shuffling", 0.0)
-        order = ordering.result() if ordering else draw_order(drawn, source)
+        order = ordering.result() if ordering else draw_order(drawn, source, sort_words)
     order = order[:rows]  # the last of a uniform order are uniform rows to drop
     moved = records.permuted(order, threads=threads)
     passed = None if passed is None else passed[order]

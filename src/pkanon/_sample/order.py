@@ -17,13 +17,17 @@ from .keystream import ORDER_STREAM, WordSource
 _PIECE = 2**15
 """Rows worked on at a time: a piece of eight-byte words stays in the cache."""
 
+Sort = Callable[[NDArray[np.uint64]], None]
+"""Sorts words in place. What it is changes how long an order takes, never the order: keys differ in their record numbers."""
 
-def draw_order(rows: int, source: WordSource) -> NDArray[np.int64]:
+
+def draw_order(rows: int, source: WordSource, sort: Sort = np.ndarray.sort) -> NDArray[np.int64]:
     """Record numbers in released order."""
     return sort_by_words(
         source.words(ORDER_STREAM, 0, rows, 64),
         lambda records: [int(source.words(ORDER_STREAM, record, 1, 64)[0]) for record in records],
         lambda records: settle_ties(records, source),
+        sort,
     )
 
 
@@ -31,6 +35,7 @@ def sort_by_words(
     words: NDArray[np.uint64],
     whole: Callable[[list[int]], list[int]],
     settle: Callable[[list[int]], list[int]],
+    sort: Sort = np.ndarray.sort,
 ) -> NDArray[np.int64]:
     """The places of ``words`` in the order of the words, which are overwritten.
 
@@ -48,7 +53,7 @@ def sort_by_words(
         piece &= ~low
         piece |= numbers[: len(piece)]
         numbers += np.uint64(_PIECE)
-    words.sort()
+    sort(words)
     ties = list(_tied_runs(words, low))
     words &= low
     order = words.view(np.int64)

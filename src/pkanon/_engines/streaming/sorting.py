@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ..._frames import sort_words
 from ..._sample import Records, WordSource, order_words, settle_ties, sort_by_words
 from ..._schema import Codes
 from .buckets import Buckets, Lanes
@@ -95,7 +96,7 @@ class Sorter:
             by_record = dict(zip(records, sorted(places)))
             return [by_record[record] for record in settle_ties(records, self.source)]
 
-        return sort_by_words(words << np.uint64(min(known, 63)), whole, settle)
+        return sort_by_words(words << np.uint64(min(known, 63)), whole, settle, sort_words)
 
     def _records(self, word: int) -> list[int]:
         """The numbers of the rows that have this order word."""
