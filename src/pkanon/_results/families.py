@@ -143,7 +143,7 @@ class Family(Tabular):
     def captions(self) -> list[str]:
         """What the numbers are, a sentence each."""
         if len(self.names) == 1:
-            return [f"One number: nothing is adjusted; rejected at {percent(1 - self.level)}%."]
+            return [f"One number: nothing is adjusted; tested at {percent(1 - self.level)}%."]
         lines = [
             f"{len(self.names)} numbers: p-values adjusted by {self.method.capitalize()}; all intervals together hold the "
             f"truth at {percent(self.level)}%."
