@@ -60,7 +60,7 @@ class _Subject:
     def __init__(self, asked: Request, space: Space, named: Sequence[Tables]) -> None:
         self.asked, self.space, self.named = asked, space, named
         self.what = "these tables" if asked.tables else "all tables of one and two columns"
-        self.goal = f"{self.what} are {asked.level}{'' if asked.level == 'good' else ' or better'}"
+        self.goal = f"the aim: {self.what} {asked.level}{'' if asked.level == 'good' else ' or better'}"
 
     def reached(self, candidate: Plan) -> bool:
         """Whether the tables reach the level."""
@@ -108,7 +108,7 @@ class _Subject:
             now = sum(table.l1 < limit for table in given.readable().tables if len(table.attributes) == 1)
             return (
                 f"A named workload: name the tables that matter with --tables. With --workload 1 (single columns only) about {then} "
-                f"of {len(single)} columns as they are would be {asked.level}, now {now}."
+                f"of {len(single)} columns as they are would be {asked.level}; by default {now} are."
             )
         try:
             narrow = plan(
