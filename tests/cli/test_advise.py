@@ -85,7 +85,7 @@ def test_json(advised):
         ((*ASKED, "-o", "wide.toml"), "exists already"),
         (
             ("--records", "100", "--k", "60", "--tables", "job,age"),
-            "is the limit. Ask for a lower k, or have more people.",
+            "is the limit. Keep or name fewer columns, merge values of them yourself, ask for a lower k, or have more people.",
         ),
         (("--records", "100", "--epsilon", "0.01"), "is the limit. Ask for a larger epsilon, or have more people."),
     ],

@@ -254,9 +254,10 @@ class _Adviser:
                     f"No {asked.min_columns} columns make {what} {asked.level} with {asked.target} and {asked.records:,} "
                     f"records; {columns} columns do. Ask for fewer, for {asked.less}, or for a lower level."
                 )
+        named = "Keep or name fewer columns, merge values of them yourself, ask" if asked.named else "Ask"
         return (
             f"Nothing that can be dropped or merged makes {what} {asked.level} with {asked.target} and {asked.records:,} "
-            f"records; the nearest has an error of {l1:.2g} where {asked.limit:g} is the limit. Ask for "
+            f"records; the nearest has an error of {l1:.2g} where {asked.limit:g} is the limit. {named} for "
             f"{asked.less}, or have more people."
         )
 
