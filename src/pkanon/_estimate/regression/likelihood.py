@@ -102,8 +102,9 @@ class _Climb:
                 break
         if self._far(b):
             raise InputError(
-                "The coefficients run to infinity: in some group of people all responses seem to be the same. "
-                "Leave out a predictor, or put labels together, as in name in ('a', 'b')."
+                "The coefficients run to infinity: in some group of people all responses seem to be the same, "
+                "perhaps by noise alone. Leave out a predictor, put labels together, as in name in ('a', 'b'), or ask for a "
+                "linear regression of the same response."
             )
         raise InputError(
             "No coefficients solve the equations: the table of the predictors is too noisy. Ask with fewer predictors, or "

@@ -57,7 +57,8 @@ def inverted(information: Counts, design: Design) -> Counts:
         raise InputError(f"The predictors determine each other: {listed}. Leave one of them out.")
     raise InputError(
         f"The coefficients of {listed} cannot be known apart: beside the noise the information matrix is not positive "
-        "definite. Ask with fewer predictors, or put labels together, as in name in ('a', 'b')."
+        "definite. Ask with fewer predictors, put labels together, as in name in ('a', 'b'), or take reference labels that more "
+        "people have, as in C(name, ref='label')."
     )
 
 
