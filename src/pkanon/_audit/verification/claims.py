@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..._design import DESIGNS
-from ..._plan import Asked, Central, Collection, Plan, exact, exp_below, hidden_count_ratio
+from ..._plan import Asked, Central, Collection, Plan, delta_above, exact, exp_below, hidden_count_ratio
 from ..._progress import Progress
 from ..._release import CERTIFICATE, PLAN, SENTENCES, Certificate, central_of, data_digest
 from .case import Case, stated
@@ -142,7 +142,11 @@ def central(case: Case, right: Certificate | None) -> Check:
         least = exact(asked, "central epsilon", up=False) + SIXTH_DIGIT
         if one is None or exact(one.epsilon, "central epsilon", up=False) > least:
             faults.append("The central epsilon that the plan says was asked for is not reached.")
-    fine = f"epsilon = {one.epsilon} at delta = {one.delta}: computed anew." if one else "None is stated, rightly."
+    fine = (
+        f"epsilon = {one.epsilon} at delta = {delta_above(one.delta)}: computed anew."
+        if one
+        else "None is stated, rightly."
+    )
     return judged(name, faults, fine)
 
 
