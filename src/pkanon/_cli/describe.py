@@ -88,4 +88,5 @@ def command(
         labels=len(by) + 2,
     )
     say()
-    say(f"{description.caption[:1].upper()}{description.caption[1:]}. A bin counts as its middle.")
+    caption = f"{description.caption[:1].upper()}{description.caption[1:]}."
+    say(f"{caption} A bin counts as its middle, an open one as wide as its neighbour.")
