@@ -65,6 +65,14 @@ def test_the_day_and_the_month_are_not_guessed(tmp_path):
     assert [way.date_format for way in dates(pl.Series(["05.04.2020"]))] == ["%d.%m.%Y"]
 
 
+def test_bins_from_zero_are_said_to_open_downwards(tmp_path):
+    from_zero = draft_schema(file(tmp_path, a=[str(7 * (i // 2)) for i in range(N)]))
+    assert from_zero.schema.attribute("a").domain.edges[0] == 0
+    assert "Where nothing can be below 0" in from_zero.to_toml().split("\n\n")[0]
+    above = draft_schema(file(tmp_path, name="above.csv", a=[str(5_000 + 7 * (i // 2)) for i in range(N)]))
+    assert "below 0" not in above.to_toml()
+
+
 @pytest.mark.parametrize("written", ["{},50 €", "${}.50", "{}%", "{} km"])
 def test_numbers_with_a_unit_are_told(tmp_path, written):
     made = draft_schema(file(tmp_path, d=[written.format(i % 80) for i in range(120)]))

@@ -21,7 +21,7 @@ from pathlib import Path
 from ..._errors import DataError, InputError
 from ..._files import write_new
 from ..._progress import Progress, quiet
-from ..._schema import Schema, as_comment, as_finding, with_findings
+from ..._schema import Bins, Schema, as_comment, as_finding, with_findings
 from ..border import guarded
 from ..read import PLAIN, Source, TableFile, TextFormat, absent_columns, check_header, is_text_file, open_source
 from .finding import quoted
@@ -37,6 +37,11 @@ HEADER = """\
 #   randomise (default) | drop | id (identifies the person) | pass (released as it is, NOT protected)
 # and confirm the file: pkanon confirm FILE
 """
+
+BELOW_ZERO = (
+    'Bins are drafted open at both ends. Where nothing can be below 0, as with ages and costs, write open = "high": an open '
+    "lowest bin counts as negative in means."
+)
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,9 @@ class Draft:
         top = [as_finding(line) for line in self.warnings if not line.startswith(about)]
         if dropped := [quoted(column.name) for column in self.columns if column.name not in self.schema.names]:
             top.append(as_comment(f"Without an entry, so dropped: {', '.join(dropped)}"))
+        binned = [each.domain for each in self.schema.attributes if isinstance(each.domain, Bins)]
+        if any(domain.opens_low and domain.edges[0] == 0 for domain in binned):
+            top.append(as_comment(BELOW_ZERO))
         # after an empty line: what is above it goes when the file is confirmed
         return HEADER + "\n".join([*top, "", with_findings(self.schema.to_toml(), self.comments)])
 
