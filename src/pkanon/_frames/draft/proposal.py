@@ -125,8 +125,8 @@ def _seems(column: Column) -> Finding | None:
     if column.seems == TIMES:
         return Finding(
             TIMES,
-            f'seems to hold {TIMES}: set type = "date", its bins and date_format, such as "%Y-%m-%d %H:%M"; the time is left out. '
-            "Or drop it.",
+            f'seems to hold {TIMES}: set type = "date", its bins and date_format, such as "%Y-%m-%d %H:%M" or '
+            '"%d.%m.%Y %H:%M"; the time is left out. Or drop it.',
         )
     return Finding(column.seems, f"seems to hold {column.seems}: mend or convert them in the table, or drop it.")
 
