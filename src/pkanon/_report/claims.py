@@ -100,7 +100,8 @@ def _answers_learned(subject: Subject) -> Iterator[str]:
     if central is not None:
         whole = factor_text(Fraction(math.exp(central.epsilon)) * (1 + Fraction(1, 10**12)))
         yield f"{seen.format(whole)}, give or take 1 chance in {_chances(central.delta)}."
-        yield f"To somebody who knows which row is hers: {f'at most {row} times' if row else 'without any useful limit'}."
+        limit = f"at most {row} times" if row else "without any useful limit"
+        yield f"To somebody who knows which row is that person's: {limit}."
     elif row:
         yield f"{seen.format(row)}."
     else:

@@ -222,7 +222,7 @@ def test_what_is_protected_is_said_without_symbols(release):
     assert math.exp(certificate.central.epsilon) <= whole < math.exp(certificate.central.epsilon) + 0.0101
     chances = int(re.search(r"give or take 1 chance in ([0-9,]+)\.", text)[1].replace(",", ""))
     assert 0.99 / certificate.central.delta < chances <= 1 / certificate.central.delta
-    row = float(re.search(r"which row is hers: at most ([0-9.]+) times", text)[1])
+    row = float(re.search(r"which row is that person's: at most ([0-9.]+) times", text)[1])
     assert plan.epsilon_ratio <= row < float(plan.epsilon_ratio) + 0.101
     assert f"About {round(ROWS * plan.unchanged[0]):,} of 2,000 rows have every answer as given." in text
     assert "epsilon" not in text
