@@ -352,6 +352,20 @@ def private_table_among_types(folder):
     assert pl.read_parquet_schema(file)["sex"] == pl.Enum(["F", "M"])  # it reads as before
 
 
+def private_table_as_a_second(key):
+    """An entry of the Parquet file may come twice, and readers show the last one."""
+
+    def tamper(folder):
+        file = folder / "data.parquet"
+        metadata, table = pl.read_parquet_metadata(file), pq.read_table(file)
+        with pq.ParquetWriter(file, table.schema, store_schema=False) as writer:
+            writer.write_table(table)
+            writer.add_key_value_metadata(pa.KeyValueMetadata([(key, people().write_csv()), *metadata.items()]))
+        assert pl.read_parquet_metadata(file) == metadata  # it reads as before
+
+    return tamper
+
+
 def told_in_blanks(name):
     """Blanks and tabs at the ends of lines: ones and zeros of anything."""
 
@@ -479,6 +493,8 @@ COVERED = {
     "lines added to the text": (hashed(lines_added), {"values"}),
     "private table inside": (hashed(private_table_inside), {"copies"}),
     "private table among the types": (hashed(private_table_among_types), {"copies"}),
+    "private table as a second plan": (hashed(private_table_as_a_second("pkanon:plan")), {"copies"}),
+    "private table as second types": (hashed(private_table_as_a_second("ARROW:schema")), {"copies"}),
     "blanks in the plan": (covered(told_in_blanks("plan.json")), {"format"}),
     "blanks in the certificate": (covered(told_in_blanks("certificate.json")), {"format"}),
     "blanks in the data package": (told_in_blanks("datapackage.json"), {"format"}),

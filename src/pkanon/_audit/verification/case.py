@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -102,10 +103,11 @@ class Case:
 
     @staticmethod
     def strange_keys(file: Path) -> list[str]:
-        """What a Parquet file carries that is not of a release, by name; also types that are described at strange length."""
+        """What a Parquet file carries that is not of a release: entries, also second ones, and types described at strange length."""
         metadata, known = _metadata(file), (PLAN_KEY, CERTIFICATE_KEY, TYPES_KEY)
         strange = sorted(key for key in metadata if key not in known)
-        return strange + ([TYPES_KEY] if len(metadata.get(TYPES_KEY, "")) > _longest_types(file) else [])
+        long = [TYPES_KEY] if len(metadata.get(TYPES_KEY, "")) > _longest_types(file) else []
+        return [*strange, *long, *(f"{key} again" for key in _repeated(file, metadata))]
 
     @cached_property
     def documents(self) -> dict[str, Document]:
@@ -213,6 +215,21 @@ def _metadata(file: Path) -> dict[str, str]:
         with suppress(pl.exceptions.PolarsError, OSError):
             return pl.read_parquet_metadata(file)
     return {}
+
+
+def _repeated(file: Path, metadata: Mapping[str, str]) -> list[str]:
+    """Entries that a Parquet file has more than once: a reader gives one of them, and the others could be anything."""
+    footer, told = _footer(file) if metadata else b"", [*metadata, *metadata.values()]
+    return [key for key in metadata if footer.count(key.encode()) > sum(text.count(key) for text in told)]
+
+
+def _footer(file: Path) -> bytes:
+    """The end of a Parquet file, with all its entries: before its own length, four bytes, and four magic ones."""
+    with file.open("rb") as opened:
+        opened.seek(-8, os.SEEK_END)
+        length = int.from_bytes(opened.read(4), "little")
+        opened.seek(-8 - length, os.SEEK_END)
+        return opened.read(length)
 
 
 def _longest_types(file: Path) -> int:
