@@ -368,7 +368,10 @@ def test_patients_with_several_rows_are_not_dropped_without_a_word(place, drafte
     roles = ["--role", "patient=drop", "--role", f"form={form}"]
     code, _, err = place.run("confirm", "visits.toml", *FLAGS, *roles)
     assert code == 2
-    assert "Say --one-at-random NAME for it, or --one-row-each if nobody has several rows" in err
+    assert (
+        "Say --one-at-random NAME for the column that identifies persons, or --one-row-each if nobody has several rows"
+        in err
+    )
     monkeypatch.setattr(
         "sys.stdin", Terminal(("drop\ny\ny\nid\ny\nn\n" if form == "id" else "drop\ny\ny\ndrop\n") + "persons\nn\n")
     )
@@ -397,6 +400,7 @@ def test_addresses_that_come_again_are_answered_by_an_id_or_by_a_word(place):
     code, _, err = place.run("confirm", "visits.toml", *FLAGS, *dropped, "number=drop")
     assert code == 2
     assert "Column 'mail' holds values that come a few times each: a person may have several rows" in err
+    assert "Say --one-at-random NAME for the column that identifies persons" in err  # which need not be this one
     before = text(place)
     assert place.run("confirm", "visits.toml", *FLAGS, *dropped, "number=drop", "--one-row-each")[0] == 0
     place.write("visits.toml", before)

@@ -141,8 +141,8 @@ def _refuse_forgotten_persons(file: SchemaFile, answers: Answers) -> None:
     """Where a draft found persons with several rows, a script must say what became of them."""
     for sentence in file.forgotten(_ids(file, answers)):
         raise pk.SchemaError(
-            f"The draft says: {sentence} It is no id now. Say --one-at-random NAME for it, or --one-row-each if nobody has several "
-            "rows, or answer the questions without --yes."
+            f"The draft says: {sentence} No id answers for that now. Say --one-at-random NAME for the column that identifies persons, "
+            "or --one-row-each if nobody has several rows, or answer the questions without --yes."
         )
 
 
