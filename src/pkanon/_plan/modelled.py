@@ -3,9 +3,10 @@
 The error of ``inverse`` follows from the plan alone. That of ``model`` also depends on how simple the people are, and on how many
 there are: where the unbiased table of a small release is as exact as that of a large one, it has fewer cells or less noise, and a
 model has less to gain. So it is read off real tables: five of them (census, adult, nist, fars, atus; 27,000 to 181,000 rows, six and
-seven attributes; called 50,000 here), and samples of 1,000, 5,000 and 20,000 rows of each; k = 2, 10, 100 and 1,000, the designs
-optimal and equal-rho, every table of two and three attributes. Those whose predicted error of ``inverse`` is alike are put
-together: the middle of them, and what nine in ten stay below (``benchmarks/model.py``; docs/results/model.md).
+seven attributes; called 50,000 here), and samples of 1,000, 5,000 and 20,000 rows of each; k = 2, 10, 100 and 1,000 (in samples up to
+a tenth of the rows), the designs optimal and equal-rho, every table of two and three attributes. Those whose predicted error of
+``inverse`` is alike are put together: the middle of them, and what nine in ten stay below (``benchmarks/model.py``;
+docs/results/model.md).
 """
 
 from __future__ import annotations
