@@ -8,7 +8,6 @@ from asked import SMOKING, survey_of
 from respondent import BADGE, hosted, stop_the_clock
 
 from pkanon._collect.tokens import to_text
-from pkanon._errors import TargetError
 
 KEEPS = """
 const real = crypto.getRandomValues.bind(crypto);
@@ -100,21 +99,26 @@ def test_results_that_somebody_kept_are_named(open_site, visit, locale, words):
 
 
 @pytest.mark.parametrize(
-    ("text", "records", "k", "lead", "hint"),
+    ("text", "records", "k", "locale", "lead", "hint"),
     [
-        (ONE, 200, 100, "1 in 100", "It can be a hint."),
-        (ONE, 500_000, 20, "1 in 20", "It can be a strong hint."),  # 99 of 100 are sent as they answered
-        (ONE, 500_000, 1.9, None, None),
-        (NUMBERS, 5_000, 1.2, "What your device sends is a strong hint", "It can be a strong hint."),
-        (NUMBERS, 200, 100, "1 in 100", "It can be a hint."),
+        (ONE, 200, 100, "en-GB", "1 in 100", "It can be a hint."),
+        (ONE, 500_000, 20, "en-GB", "1 in 20", "It can be a strong hint."),  # 99 of 100 are sent as they answered
+        (ONE, 200, 100, "de-DE", "1 von 100", "Das kann ein Hinweis sein."),
+        (ONE, 500_000, 20, "de-DE", "1 von 20", "Das kann ein starker Hinweis sein."),
+        (
+            ONE,
+            5_000,
+            1.2,
+            "de-DE",
+            "Was Ihr Gerät sendet, ist ein starker Hinweis",
+            "Das kann ein starker Hinweis sein.",
+        ),
+        (NUMBERS, 5_000, 1.2, "en-GB", "What your device sends is a strong hint", "It can be a strong hint."),
+        (NUMBERS, 200, 100, "en-GB", "1 in 100", "It can be a hint."),
     ],
 )
-def test_how_much_a_row_says_is_said_by_the_plan(visit, text, records, k, lead, hint):
-    if hint is None:
-        with pytest.raises(TargetError, match="fewer than 1 person in 200"):
-            survey_of(text, records=records, k=k)
-        return
-    page = asked(visit, text, records=records, k=k)[0].page
+def test_how_much_a_row_says_is_said_by_the_plan(visit, text, records, k, locale, lead, hint):
+    page = asked(visit, text, records=records, k=k, locale=locale)[0].page
     page.locator("[data-details=whoLearns] summary").click()
     assert lead in page.locator(".lead").inner_text()
     assert hint in page.locator("[data-details=whoLearns]").inner_text()
