@@ -399,7 +399,7 @@ def test_addresses_that_come_again_are_answered_by_an_id_or_by_a_word(place):
     dropped = ["--role", "mail=drop", "--role"]
     code, _, err = place.run("confirm", "visits.toml", *FLAGS, *dropped, "number=drop")
     assert code == 2
-    assert "Column 'mail' holds values that come a few times each: a person may have several rows" in err
+    assert "Column 'mail' holds values that come again: a person may have several rows" in err
     assert "Say --one-at-random NAME for the column that identifies persons" in err  # which need not be this one
     before = text(place)
     assert place.run("confirm", "visits.toml", *FLAGS, *dropped, "number=drop", "--one-row-each")[0] == 0

@@ -61,6 +61,11 @@ def test_what_is_about_single_people_gets_no_role(name, values, what):
     [
         ("c", [f"{name.split()[1]}, {name.split()[0]}" for name in NAMES[:200]] * 2, "looks like names of people"),
         ("c", [f"u{i % 200}@example.org" for i in range(N)], "looks like e-mail addresses"),
+        (
+            "c",
+            [f"u{i % 60}@example.org" for i in range(60 * 28)],
+            "looks like e-mail addresses",
+        ),  # a diary of four weeks
         ("Telefon", [f"55{i % 300:05}x" for i in range(N)], "looks like phone numbers"),
         ("c", [f"AT{i % 200:018}" for i in range(N)], "looks like account numbers"),
         ("c", [f"{WORDS[i % 200 % 12]}{i % 200}" for i in range(N)], "mostly rare values"),
@@ -102,6 +107,7 @@ def test_what_never_repeats_is_not_said_to_repeat(name, values, short):
     ("name", "values", "what"),
     [
         ("c", ["Dr. Amber", "Dr. Birch"] * 200, "names of people"),  # two people, none of whom a row is about
+        ("name", NAMES[:60] * 28, "names of people"),  # doctors, rather
         ("surname", [name.split()[1] for name in NAMES[:200]] * 2, "names of people"),  # relatives share it
         ("remark", [f"called {name}" for name in NAMES[:200]] * 2, "free text"),
         ("c", [f"Lindenstraße {i % 200}" for i in range(N)], "addresses"),  # a household shares it

@@ -77,19 +77,23 @@ def numbered_persons(column: Column) -> Finding | None:
     )
 
 
-def come_again(column: Column) -> Finding | None:
-    """What somebody must look into if a column that points to persons (contacts, names, texts that few rows share) repeats."""
+def come_again(column: Column, *, own: bool) -> Finding | None:
+    """What somebody must look into if a column that points to persons (contacts, names, texts that few rows share) repeats.
+
+    ``own``: each value is somebody's own, such as a phone number. Others that come very often are rather those of doctors or towns.
+    """
     size, present = len(column.values), column.rows - column.missing
     if size == present:
         return None
     if finding := numbered_persons(column):
         return finding
     often = int(column.counts.filter(column.counts > _MEAN_REPEATS).sum())
-    if size <= _FEW or often > _OFTEN * present:
+    if size <= _FEW or (often > _OFTEN * present and not own):
         return None
+    times = "again" if own else "a few times each"
     return Finding(
         COME_AGAIN,
-        f"holds values that come a few times each: {PERHAPS_SEVERAL_ROWS}. Then the column that identifies them is "
+        f"holds values that come {times}: {PERHAPS_SEVERAL_ROWS}. Then the column that identifies them is "
         'role = "id" with repeats = "one at random".',
         _to_plan_for(column),
     )

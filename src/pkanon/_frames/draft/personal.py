@@ -16,6 +16,7 @@ from .infer import Column
 from .words import ADDRESSES, MAIL, NAMES, OF_NAMES, PERSONS, PHONES, REMARKS, words_in
 
 FREE_TEXT, PEOPLE, ADDRESS = "free text", "names of people", "addresses"
+MAILS, CALLS, ACCOUNTS = "e-mail addresses", "phone numbers", "account numbers"
 RARE = 5
 """A value that fewer rows hold is rare."""
 _TELLING = 100
@@ -79,6 +80,11 @@ def points_to_persons(column: Column, finding: Finding) -> bool:
     return finding.short not in (f"looks like {FREE_TEXT}", f"looks like {ADDRESS}")
 
 
+def is_contact(finding: Finding) -> bool:
+    """Whether a value is somebody's own, however often it comes: a diary has a row for each day."""
+    return finding.short in [f"looks like {what}" for what in (MAILS, CALLS, ACCOUNTS)]
+
+
 def _sampled(column: Column) -> Column:
     """Some of the values where there are very many: no such column can be listed, so it matters only what to call it."""
     step = len(column.values) // _MOST_COMPARED + 1
@@ -87,11 +93,11 @@ def _sampled(column: Column) -> Column:
 
 def _contacts(column: Column, words: frozenset[str]) -> str | None:
     if _mail(column, words):
-        return "e-mail addresses"
+        return MAILS
     if _call(column, words):
-        return "phone numbers"
+        return CALLS
     if _share(column, _ACCOUNT) > 0.5:
-        return "account numbers"
+        return ACCOUNTS
     return ADDRESS if _address(column, words) else None
 
 

@@ -16,7 +16,7 @@ from .finding import Finding
 from .identity import come_again, identity
 from .infer import Column, Seen, Untyped, typed
 from .labelled import labelled
-from .personal import RARE, personal, points_to_persons, rare, seldom_shared
+from .personal import RARE, is_contact, personal, points_to_persons, rare, seldom_shared
 from .words import survey_weight
 from .writing import TIMES, Habits
 
@@ -102,7 +102,7 @@ def proposal(source: Source, column: Seen, file: Habits) -> Proposal:
     if finding := _seems(found):
         return _undecided(found.name, finding, found.type, found.type)
     if finding := personal(found) or identity(found) or seldom_shared(found):
-        more = come_again(found) if points_to_persons(found, finding) else None
+        more = come_again(found, own=is_contact(finding)) if points_to_persons(found, finding) else None
         return _undecided(found.name, finding, found.type, found.type, more)
     return _declared(found)
 
