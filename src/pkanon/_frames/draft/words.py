@@ -11,25 +11,10 @@ import unicodedata
 
 IDS = frozenset(
     (
-        *(
-            "id",
-            "pid",
-            "uid",
-            "uuid",
-            "guid",
-            "ssn",
-            "mrn",
-            "bsn",
-            "nhs",
-            "nin",
-            "nino",
-            "nir",
-            "cpf",
-            "pesel",
-            "identifier",
-        ),
-        *("pseudonym", "kennung", "kennziffer", "svnr", "ahv", "niss", "dni", "nif", "oib", "jmbg", "egn", "matricule"),
-        *("identifiant", "identificador", "identificativo", "matricola", "matricula", "personnummer", "fodselsnummer"),
+        *("id", "pid", "uid", "uuid", "guid", "ssn", "mrn", "bsn", "nhs", "nin", "nino", "nir", "cpf", "pesel"),
+        *("identifier", "identifiant", "identificador", "identificativo", "matricule", "matricola", "matricula"),
+        *("pseudonym", "kennung", "kennziffer", "svnr", "ahv", "niss", "dni", "nif", "oib", "jmbg", "egn"),
+        *("personnummer", "fodselsnummer"),
     )
 )
 PERSONS = frozenset(
@@ -86,18 +71,8 @@ REMARKS = frozenset(
         *("remark", "remarks", "comment", "comments", "note", "notes", "memo", "freetext", "narrative", "verbatim"),
         *("observation", "observations", "bemerkung", "bemerkungen", "anmerkung", "anmerkungen", "kommentar", "notiz"),
         *("notizen", "freitext", "commentaire", "commentaires", "remarque", "remarques", "observaciones", "comentario"),
-        *(
-            "comentarios",
-            "nota",
-            "opmerking",
-            "opmerkingen",
-            "uwagi",
-            "hinweis",
-            "hinweise",
-            "vermerk",
-            "anamnesis",
-            "anamnese",
-        ),
+        *("comentarios", "nota", "opmerking", "opmerkingen", "uwagi", "hinweis", "hinweise", "vermerk"),
+        *("anamnesis", "anamnese"),
     )
 )
 _SURVEYS = frozenset(
