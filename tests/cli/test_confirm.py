@@ -407,19 +407,22 @@ def test_addresses_that_come_again_are_answered_by_an_id_or_by_a_word(place):
     assert place.run("confirm", "visits.toml", *FLAGS, *dropped, "number=id")[0] == 0
 
 
-def test_rare_values_are_answered_for_by_name(place):
+@pytest.mark.parametrize("name", ["job", "job [code]", 'the job\'s "code" # 3 ]'])
+def test_rare_values_are_answered_for_by_name(place, name):
+    quoted = name.replace('"', '""')
+    opened = "[attributes.job]" if name == "job" else f"[attributes.{json.dumps(name)}]"
     rows = [f"{i % 90},{'farmer' if i else 'keeper of the lighthouse'}" for i in range(300)]
-    place.write("visits.csv", "\n".join(["age,job", *("1,nurse" for _ in range(9)), *rows]) + "\n")
+    place.write("visits.csv", "\n".join([f'age,"{quoted}"', *("1,nurse" for _ in range(9)), *rows]) + "\n")
     assert place.run("schema", "visits.csv", "-o", "visits.toml")[0] == 0
     draft = text(place)
     code, _, err = place.run("confirm", "visits.toml", *FLAGS)
     assert (code, err.count("\n"), text(place)) == (2, 1, draft)
-    assert "for which --yes does not answer: job. Say --role NAME=randomise if the list is public" in err
+    assert f"for which --yes does not answer: {name}. Say --role NAME=randomise if the list is public" in err
     assert "lighthouse" not in err
-    assert place.run("confirm", "visits.toml", *FLAGS, "--role", "job=randomise")[0] == 0
-    assert pk.read_schema(place.folder / "visits.toml").attribute("job").role == "randomise"
-    head, tail = draft.split("[attributes.job]")  # corrected by hand, and marked so
-    place.write("visits.toml", head + "[attributes.job]" + tail.replace("drafted = true\n", ""))
+    assert place.run("confirm", "visits.toml", *FLAGS, "--role", f"{name}=randomise")[0] == 0
+    assert pk.read_schema(place.folder / "visits.toml").attribute(name).role == "randomise"
+    head, tail = draft.split(opened)  # corrected by hand, and marked so
+    place.write("visits.toml", head + opened + tail.replace("drafted = true\n", ""))
     assert place.run("confirm", "visits.toml", *FLAGS)[0] == 0
 
 

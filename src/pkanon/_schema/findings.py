@@ -20,7 +20,9 @@ RARE_VALUES = "rows hold"
 """Words of a finding on a column that has values of a few rows."""
 _FINDING = "# ! "
 _WIDTH = 116
-_HEADER = re.compile(r"\s*\[{1,2}[^\[\]]+\]{1,2}\s*(#.*)?")
+_HEADER = re.compile(
+    r"""\s*\[{1,2}(?:[^\[\]"']|"(?:[^"\\]|\\.)*"|'[^']*')+\]{1,2}\s*(?:#.*)?"""
+)  # names in quotes may have brackets
 
 Findings = Sequence[tuple[str | None, str]]
 """Sentences, each with the column that it is about; None for the whole file."""
