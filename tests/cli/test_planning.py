@@ -254,6 +254,18 @@ def test_releases_are_composed_with_the_rows_that_they_have(place):
     assert composed["k"] < 2.1  # 3 were planned, for twice as many rows
 
 
+def test_joined_releases_of_different_people_hide_nobody(place):
+    lines = (place.folder / "people.csv").read_text().splitlines(keepends=True)
+    (place.folder / "but_one.csv").write_text("".join(lines[:-1]))
+    assert place.release()[0] == 0
+    arguments = ("release", "but_one.csv", "--plan", "plan.json", "--allow-fewer", "-o", "but_one")
+    assert place.run(*arguments)[0] == 0
+    code, out, _ = place.run("compose", "out", "but_one", "--linked")
+    assert (code, "rows can be joined: k = 1, epsilon = " in out, "a row without a partner" in out) == (0, True, True)
+    assert json.loads(place.run("compose", "out", "but_one", "--linked", "--json")[1])["uneven"] is True
+    assert "partner" not in place.run("compose", "out", "but_one")[1]
+
+
 def test_a_seeded_release_voids_what_is_composed_with_it(place):
     assert place.release("--seed", "7", "--seeded-not-private")[0] == 0
     code, out, _ = place.run("compose", "plan.json", "out")

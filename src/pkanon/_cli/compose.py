@@ -37,6 +37,7 @@ def command(files: tuple[str, ...], linked: bool, as_json: bool) -> None:
                 "epsilon": _finite(total.epsilon),
                 "epsilon_unbounded": _finite(total.epsilon_unbounded),
                 "linked": linked,
+                "uneven": total.uneven,
                 "void": list(total.void),
             }
         )
@@ -47,6 +48,10 @@ def command(files: tuple[str, ...], linked: bool, as_json: bool) -> None:
         return
     how = "rows can be joined" if linked else "each redrawn and reshuffled"
     say(f"{releases}, {how}: k = {total.k_text}, epsilon = {total.epsilon_text}.")
+    if total.uneven:
+        say(
+            "Their numbers of rows differ: somebody is in one and not in another, and a row without a partner shows whose it is."
+        )
     if total.epsilon_unbounded is not None:
         say(f"Whether a person is in the table at all: epsilon = {total.epsilon_unbounded_text}.")
 

@@ -3,7 +3,9 @@
 eps adds up. Rows of independent releases, each redrawn and reshuffled, cannot be joined: what the
 others reveal is only more knowledge about the table, and k holds whatever is known about it. So
 each release keeps its own k and the smallest counts. Releases whose rows can be joined (the same
-order, an id) are one release of all their columns: AR multiplies.
+order, an id) are one release of all their columns: AR multiplies. Where their public numbers of rows
+differ, somebody is in one and not in another. That person's row has no partner there, and whoever
+knows who is missing knows the row: k is 1.
 
 A plan counts with the rows it was made for, a release with the rows it has, as its certificate does.
 Being in the table at all is protected only if every release hides its record count: those eps add up
@@ -57,6 +59,8 @@ class Composition:
         What takes the guarantee of a plan away, a sentence each; nothing is claimed then.
     epsilon_unbounded
         eps when neighbours differ by one record more or less; None unless every release hides its record count.
+    uneven
+        Whether rows can be joined and the public numbers of rows differ. k is 1 then: a row without a partner shows whose it is.
 
     Examples
     --------
@@ -71,6 +75,7 @@ class Composition:
     linked: bool
     void: tuple[str, ...] = ()
     epsilon_unbounded: float | None = None
+    uneven: bool = False
 
     @property
     def k_text(self) -> str:
@@ -118,7 +123,10 @@ def compose(plans: Sequence[Plan | Released], *, linked: bool = False) -> Compos
     ]
     if void := tuple(dict.fromkeys(reason for _, _, reasons in parts for reason in reasons)):
         return Composition(None, None, linked, void)
-    if linked:
+    uneven = linked and _differ(plans)
+    if uneven:
+        k = Fraction(1)
+    elif linked:
         joined = math.prod((plan.anonymity_ratio for plan, _, _ in parts), start=Fraction(1))
         k = exact_k(joined, min(rows for _, rows, _ in parts))
     else:
@@ -130,7 +138,17 @@ def compose(plans: Sequence[Plan | Released], *, linked: bool = False) -> Compos
         log_above(together),
         linked,
         epsilon_unbounded=None if presence is None else log_above(_product([together, presence])),
+        uneven=uneven,
     )
+
+
+def _differ(plans: Sequence[Plan | Released]) -> bool:
+    """Whether releases of these cannot have the same people: their public numbers of rows differ.
+
+    A plan says nothing yet about who will be in its release. A hidden count differs by chance: who was left out is secret.
+    """
+    public = {item.rows for item in plans if not isinstance(item, Plan) and item.plan.count_noise is None}
+    return len(public) > 1
 
 
 def _product(ratios: Sequence[Fraction | None]) -> Fraction | None:

@@ -37,6 +37,28 @@ def test_releases_count_with_the_rows_they_have():
     assert pk.compose([plan, fewer], linked=True).k == pytest.approx(float(joined))
 
 
+def test_a_row_without_a_partner_shows_whose_it_is():
+    """99 of 100 people are in the second release, too: the hundredth has the only row that cannot be joined."""
+    plan = pk.plan(SCHEMA, records=99, k=3)
+    all_of_them, but_one = pk.release(FRAME, plan), pk.release(FRAME.head(99), plan)
+    joined = pk.compose([all_of_them, but_one], linked=True)
+    assert (joined.k, joined.k_text, joined.uneven) == (1, "1", True)
+    assert joined.epsilon == pytest.approx(2 * plan.epsilon)
+    apart = pk.compose([all_of_them, but_one])
+    assert (apart.k, apart.uneven) == (but_one.certificate.k, False)
+    same = pk.compose([but_one, but_one, plan], linked=True)
+    assert (same.k, same.uneven) == (pytest.approx(float(1 + 98 * plan.anonymity_ratio**3)), False)
+
+
+def test_hidden_counts_differ_by_chance():
+    plan = pk.plan(SCHEMA, records=100, epsilon=3, hide_count="99/100")
+    first = pk.release(FRAME, plan)
+    other = next(made for made in (pk.release(FRAME, plan) for _ in range(200)) if made.rows != first.rows)
+    joined = pk.compose([first, other], linked=True)
+    rows = min(first.rows, other.rows)
+    assert (joined.k, joined.uneven) == (pytest.approx(float(1 + max(rows - 1, 0) * plan.anonymity_ratio**2)), False)
+
+
 def test_a_hidden_count_that_fell_short_counts():
     plan = pk.plan(SCHEMA, records=100, epsilon=3, hide_count="99/100")
     release = next(made for made in (pk.release(FRAME, plan) for _ in range(200)) if made.rows < 100)
