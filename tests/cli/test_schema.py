@@ -59,6 +59,16 @@ def test_as_json(messy):
     }
 
 
+def test_with_a_file_the_terminal_has_no_value(messy):
+    """Values of single people go into the file that somebody has to confirm; without one they are what was asked for."""
+    assert "attributes" in json.loads(messy.run("schema", "messy.csv", "--json")[1])
+    code, out, _ = messy.run("schema", "messy.csv", "--json", "-o", "messy.toml")
+    found = json.loads(out)
+    assert (code, found["file"], "attributes" in found) == (0, "messy.toml", False)
+    assert 'values = ["F", "M"]' in (messy.folder / "messy.toml").read_text()
+    assert '"F"' not in out
+
+
 def test_some_columns(messy):
     code, out, _ = messy.run("schema", "messy.csv", "--columns", "job, sex", "-o", "some.toml")
     assert (code, [line.split()[0] for line in out.splitlines()[3:]]) == (0, ["job", "sex"])

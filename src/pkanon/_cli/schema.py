@@ -47,7 +47,8 @@ def command(
             {
                 "rows": draft.rows,
                 "columns": [vars(column) for column in draft.columns],
-                "attributes": draft.schema.to_json(),
+                # the values of people are in the file, if there is one, and not on the terminal
+                **({"attributes": draft.schema.to_json()} if output is None else {}),
                 "others": draft.schema.others,
                 "notes": list(draft.notes),
                 "warnings": list(draft.warnings),
