@@ -68,6 +68,10 @@ def promises(plan: Plan, records: int | None = None, central: Central | None = N
             f"Whether a person is in the table at all is protected too, with epsilon = {round_up(plan.epsilon_unbounded)}: "
             f"the number of rows is noisy (for tables of at least {plan.records:,} {_counted(plan)})."
         )
+        if records is None:
+            sentences.append(
+                "If the noise leaves fewer rows than planned, k is a little lower; the certificate states it."
+            )
     if central is not None:
         sentences.append(
             f"As a whole, with its rows in random order, it is differentially private with central epsilon = "

@@ -80,3 +80,10 @@ def test_numbers_that_are_rounded_at_random_are_no_records_as_given():
         "stay true in every answer but for the rounding: each of them is a person's record as given, rounded." in text
     )
     assert "as given." not in text
+
+
+def test_a_plan_with_a_hidden_count_says_that_k_may_be_lower():
+    schema = pk.Schema([pk.Attribute("sex", ["F", "M"])])
+    lower = "If the noise leaves fewer rows than planned, k is a little lower"
+    assert lower in pk.plan(schema, records=1000, k=20, hide_count="0.5").explain()
+    assert lower not in pk.plan(schema, records=1000, k=20).explain()
