@@ -83,8 +83,6 @@ def test_an_attribute_with_one_value_in_use_has_no_association():
 def test_associations_that_cannot_be_computed_are_refused(people):
     with pytest.raises(pk.InputError, match="between two attributes; the table has 3"):
         people.table("sex", "age", "town").association()
-    with pytest.raises(pk.InputError, match="leave out the weights"):
-        people.table("sex", "age", weights=np.ones(ROWS)).association()
     wide = pk.Schema([pk.Attribute.ranged("x", 1, 70), pk.Attribute.ranged("y", 1, 60)])
     rows = People.__new__(People)
     rows.x, rows.y = np.ones(5, int), np.ones(5, int)

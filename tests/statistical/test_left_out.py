@@ -45,11 +45,11 @@ def test_the_distance_is_that_of_independent_answers(released):
 
 
 def test_without_the_noise_of_those_left_out_it_would_not_be(released, monkeypatch):
-    whole = association._independent
+    whole = association.people_if_independent
 
     def without(table, independent):
         people = whole(table, independent)
         return people * (table.grouping.spread(np.ones(table.counts.shape)) > 0)
 
-    monkeypatch.setattr(association, "_independent", without)
+    monkeypatch.setattr(association, "people_if_independent", without)
     assert ratio(released) - 1 > LIMIT

@@ -19,6 +19,7 @@ from .progress import progress_bar
 @click.argument("first")
 @click.argument("second")
 @level_option
+@click.option("--weights", metavar="COLUMN", help="The column of survey weights.")
 @group_options
 @caption_option
 @output_options
@@ -27,6 +28,7 @@ def command(
     first: str,
     second: str,
     level: float,
+    weights: str | None,
     merge: dict[str, Any],
     missing: str,
     caption: str | None,
@@ -35,7 +37,8 @@ def command(
 ) -> None:
     """Test whether FIRST and SECOND, attributes of RELEASE, are related in the population, and how strongly.
 
-    Prints a test of independence, Cramer's V and mutual information, all corrected for the randomisation.
+    Prints a test of independence, Cramer's V and mutual information, all corrected for the randomisation. With weights there is no
+    mutual information.
 
     \b
     Example: pkanon association out sex education
@@ -46,7 +49,9 @@ def command(
         progress("opening", 0)
         opened = pk.open_release(release)
         progress("associating", 0)
-        association = opened.crosstab(first, second, merge=merge, missing=missing, level=level).association()
+        association = opened.crosstab(
+            first, second, weights=weights, merge=merge, missing=missing, level=level
+        ).association()
     for line in association.remarks:
         note(line)
     if where.readable:
@@ -65,7 +70,10 @@ def _print(association: pk.Association, level: float) -> None:
         ("Cramer's V", association.cramers_v),
         ("mutual information (nats)", association.mutual_information),
     ):
+        if measure is None:
+            continue
         low, high = measure.interval(level)
         say(f"  {words} {measure.value:.4g} ± {measure.standard_error:.2g} ({100 * level:g}%: {low:.4g} to {high:.4g})")
-    if association.remark:
-        say(f"{association.remark[:1].upper()}{association.remark[1:]}.")
+    for remark in (association.weighting, association.remark):
+        if remark:
+            say(f"{remark[:1].upper()}{remark[1:]}.")

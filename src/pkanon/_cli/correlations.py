@@ -18,6 +18,7 @@ from .progress import progress_bar
 @click.argument("release", type=click.Path())
 @click.argument("attributes", nargs=-1)
 @level_option
+@click.option("--weights", metavar="COLUMN", help="The column of survey weights.")
 @group_options
 @chart_option("all pairs")
 @paper_options()
@@ -26,6 +27,7 @@ def command(
     release: str,
     attributes: tuple[str, ...],
     level: float,
+    weights: str | None,
     merge: dict[str, Any],
     missing: str,
     chart: str | None,
@@ -35,7 +37,7 @@ def command(
     form: str | None,
     output: str | None,
 ) -> None:
-    """Correlations of all pairs of ATTRIBUTES (all by default) of RELEASE, in the population.
+    """Correlations of all pairs of ATTRIBUTES (all but the weight by default) of RELEASE, in the population.
 
     Pearson's correlation if both are numeric, else Cramer's V; both are corrected for the randomisation.
 
@@ -47,7 +49,9 @@ def command(
     with progress_bar() as progress:
         progress("opening", 0)
         opened = pk.open_release(release)
-        pairs = opened.correlations(*attributes, merge=merge, missing=missing, level=level, progress=progress)
+        pairs = opened.correlations(
+            *attributes, weights=weights, merge=merge, missing=missing, level=level, progress=progress
+        )
     for line in opened.remarks:
         note(line)
     if chart is not None:

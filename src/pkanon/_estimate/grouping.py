@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from .._blocks import Counts
 from .._schema import Attribute, Groups
 from .linear import Grouped
+from .simplex import nearest
 from .uncertainty import Reduced
 
 if TYPE_CHECKING:
@@ -203,7 +204,11 @@ class Grouping:
         The people of a merged group are shared out among its values as these are estimated in the nearest table without
         negative cells; who is left out is where that table has them.
         """
-        near = self.table.channel.collapse(self.table.nearest_whole)
+        near = (
+            self.table.channel.collapse(self.table.nearest_whole)
+            if self.table.weighing is None
+            else nearest(self.table.unbiased, self.table.total, self.table.possible)
+        )
         inside = self.spread(people)
         for place, name in enumerate(self.table.names):
             alone = near.sum(tuple(other for other in range(near.ndim) if other != place))

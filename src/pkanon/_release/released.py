@@ -406,6 +406,7 @@ class Release:
     def correlations(
         self,
         *attributes: str,
+        weights: str | None = None,
         merge: Merge | None = None,
         missing: str = "category",
         level: float = 0.95,
@@ -416,7 +417,9 @@ class Release:
         Parameters
         ----------
         *attributes
-            Their names; all randomised attributes by default.
+            Their names; all randomised attributes but the weight by default.
+        weights
+            As in :meth:`crosstab`.
         merge
             As in :meth:`crosstab`; an attribute whose values are merged has Cramer's V.
         missing
@@ -428,15 +431,17 @@ class Release:
             Called with the name of a step and the share of it that is done.
         """
         schema = self.plan.schema
-        names = attributes or [attribute.name for attribute in schema.randomised]
+        names = attributes or [attribute.name for attribute in schema.randomised if attribute.name != weights]
         randomised = {a.name: is_numeric(a) for a in schema.randomised}
         for name in names:
             if name not in randomised:
                 raise InputError(
                     f"The release has no randomised attribute '{name}'. {did_you_mean(name, list(randomised))}"
                 )
-        table_of = partial(self.crosstab, about="population", merge=merge, missing=missing, level=level)
-        self._count(list(itertools.combinations(names, 2)))
+        table_of = partial(
+            self.crosstab, about="population", weights=weights, merge=merge, missing=missing, level=level
+        )
+        self._count(list(itertools.combinations(names, 2)), weights)
         found = correlate(table_of, {name: randomised[name] for name in names}, level, progress or quiet)
         return replace(found, remarks=self.remarks)
 

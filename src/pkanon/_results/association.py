@@ -27,13 +27,17 @@ class Association(_estimate.Association, Tabular):
     cramers_v
         Cramer's V, 0 to 1.
     mutual_information
-        Mutual information, in nats.
+        Mutual information, in nats; None with survey weights.
     level
         The confidence level of the intervals of the last two.
     missing
         Whether missing answers are a ``category``, or people without an answer are left out (``exclude``).
     merged
         The groups of values that were asked for, by attribute.
+    weighting
+        Whether rows count by a survey weight, and which; "" if all count alike.
+    weights, weight_error
+        The randomised attribute that is the weight, and by which share its bins may shift totals.
     remark
         The last two in a few words; empty if there is nothing to say.
     remarks
@@ -54,11 +58,14 @@ class Association(_estimate.Association, Tabular):
     level: float = 0.95
     missing: str = "category"
     merged: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
+    weighting: str = ""
+    weights: str | None = None
+    weight_error: float | None = None
     remark: str = ""
     remarks: tuple[str, ...] = ()
 
     def to_polars(self) -> pl.DataFrame:
-        """The columns of :meth:`Correlations.to_polars`, one row per number; those of the test have no error."""
+        """The columns of :meth:`Correlations.to_polars`, one row per number that there is; those of the test have no error."""
         first, second = self.attributes
         rows = []
         for name, number in self._numbers().items():
@@ -72,11 +79,23 @@ class Association(_estimate.Association, Tabular):
     def to_json(self) -> dict[str, Any]:
         """All numbers and how they were made."""
         parts = ("value", "std_error", "low", "high")
-        made = {"about": "population", "level": self.level, "missing": self.missing, "merged": dict(self.merged)}
-        return {"attributes": list(self.attributes), **made, "remarks": list(self.remarks)} | {
+        made: dict[str, Any] = {
+            "about": "population",
+            "level": self.level,
+            "missing": self.missing,
+            "merged": dict(self.merged),
+        }
+        made |= {"weighted": bool(self.weighting), "weights": self.weights, "weight_error": self.weight_error}
+        numbers = {
             name: dict(zip(parts, number)) if isinstance(number, tuple) else number
             for name, number in self._numbers().items()
         }
+        return {
+            "attributes": list(self.attributes),
+            **made,
+            "remarks": list(self.remarks),
+            "mutual_information": None,
+        } | numbers
 
     def _numbers(self) -> dict[str, float | tuple[float, float, float, float]]:
         """Every number by its name; a strength with its error and limits."""
@@ -88,6 +107,7 @@ class Association(_estimate.Association, Tabular):
         } | {
             name: (measure.value, measure.standard_error, *measure.interval(self.level))
             for name, measure in strengths.items()
+            if measure is not None
         }
 
     def text_table(self, most: int | None = None) -> TextTable:
@@ -104,8 +124,10 @@ class Association(_estimate.Association, Tabular):
     def _captions(self) -> list[str]:
         first, second = self.attributes
         return [
-            f"Relation of {first} and {second} in the population.",
-            "The test of independence and the measures are corrected for the randomisation; mutual information is in nats.",
+            f"Relation of {first} and {second} in the population{self.weighting and f', {self.weighting}'}.",
+            "The test of independence and the measures are corrected for the randomisation"
+            + (". With survey weights there is" if self.weighting else "; mutual information is in nats.")
+            + (" no mutual information." if self.weighting else ""),
             *([sentence(self.remark)] if self.remark else []),
             *(remark[:1].upper() + remark[1:] for remark in self.remarks),
         ]
@@ -114,4 +136,4 @@ class Association(_estimate.Association, Tabular):
         return f"<Association of {' and '.join(self.attributes)}>"
 
     def __str__(self) -> str:
-        return super().__str__() + (f"\n  {self.remark}" if self.remark else "")
+        return super().__str__() + "".join(f"\n  {remark}" for remark in (self.weighting, self.remark) if remark)

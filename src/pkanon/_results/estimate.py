@@ -338,15 +338,26 @@ class Estimate(Reconstruction, Tabular):
         return _analysis.trend(self, where, over, given or {}, scores)
 
     def association(self) -> Association:
-        """Test of independence, Cramer's V and mutual information of the table's two attributes."""
+        """Test of independence, Cramer's V and mutual information of the table's two attributes.
+
+        Of a weighted table the first two alone: about the population that its weights stand for.
+        """
         return Association(
             **vars(_analysis.associate(self)),
             level=self.level,
             missing=self.missing,
             merged=self.merged,
+            weighting=self.weighting,
+            weights=None if self.weighing is None else self.weighing.attribute.name,
+            weight_error=None if self.weighing is None else self.weight_error,
             remark=self.groups_remark,
             remarks=self.remarks,
         )
+
+    @property
+    def weighting(self) -> str:
+        """Whether rows count by a survey weight, by which and how far off it may be; "" if all count alike."""
+        return f"weighted{self.weight_remark}" if self.weighted else ""
 
     def columns(self, level: float | None = None) -> Columns:
         """The names that counts and their errors have in data frames.

@@ -240,8 +240,11 @@ class Correlations(Tabular):
         (``exclude``). Correlations leave them out in any case.
     merged
         The groups of values that were asked for, by attribute. Merged attributes have Cramer's V.
+    weighted, weights, weight_error
+        Whether rows count by a survey weight, the randomised attribute that is the weight, and by which share its bins may shift
+        totals.
     remark
-        The last two in a sentence or two; empty if there is nothing to say.
+        All of this in a sentence or two; empty if there is nothing to say.
     remarks
         What its readers must know beside its errors, a sentence each.
 
@@ -261,6 +264,9 @@ class Correlations(Tabular):
     pairs: tuple[Pair, ...] = field(repr=False)
     missing: MissingAnswers = "category"
     merged: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
+    weighted: bool = False
+    weights: str | None = None
+    weight_error: float | None = None
     remark: str = ""
     remarks: tuple[str, ...] = ()
 
@@ -286,7 +292,8 @@ class Correlations(Tabular):
 
     def to_json(self) -> dict[str, Any]:
         """The table and how it was made."""
-        made = {"level": self.level, "missing": self.missing, "merged": dict(self.merged)}
+        made: dict[str, Any] = {"level": self.level, "missing": self.missing, "merged": dict(self.merged)}
+        made |= {"weighted": self.weighted, "weights": self.weights, "weight_error": self.weight_error}
         return {"attributes": list(self.names), **made, "remarks": list(self.remarks), "pairs": json_rows(self.frame)}
 
     def text_table(self, most: int | None = None) -> TextTable:
@@ -409,9 +416,20 @@ def correlate(table_of: TableOf, numeric: dict[str, bool], level: float, progres
         pairs.append(Pair(first, second, measure, number.value, number.standard_error, low, high, flag))
         progress("correlating", (done + 1) / len(names))
     remarks = [
+        *([sentence(table.weighting)] if table.weighted else []),
         *([sentence(merged_remark(merged))] if merged else []),
         *(["Missing answers are a category in Cramer's V."] if as_category else []),
         *(["People without an answer are left out of a pair."] if left_out and not as_category else []),
         *(["Correlations leave out people without an answer."] if left_out and as_category else []),
     ]
-    return Correlations(tuple(numeric), level, tuple(pairs), table.missing, merged, " ".join(remarks))
+    return Correlations(
+        tuple(numeric),
+        level,
+        tuple(pairs),
+        table.missing,
+        merged,
+        table.weighted,
+        None if table.weighing is None else table.weighing.attribute.name,
+        None if table.weighing is None else table.weight_error,
+        " ".join(remarks),
+    )

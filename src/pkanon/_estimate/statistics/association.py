@@ -16,11 +16,18 @@ REPEATS simulated releases of independent attributes.
 
 Where values are merged or people left out (grouping.py), p are shares of the people shown, and C is that of the whole table:
 how many people are shown is estimated too, and the noise of those left out counts.
+
+With survey weights p are shares of the total of weights, and all of this is about the weighted table, a linear function of the
+one that was counted. C is its covariance if the weighted table were independent; independence.py says in which table that is.
+Weights are no numbers of rows: rows of unequal weight make C larger, and the test is that of a design (Wald), not Pearson's with
+weights for counts. Mutual information is left out: its mean under independence is simulated from counts of equal rows, and rows with
+passed weights cannot be drawn anew.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -33,13 +40,15 @@ from ..interval import normal_quantile
 from ..reconstruction import Reconstruction
 from ..simplex import nearest
 from ..testing import short
-from ..variance import spread_whole
+from .independence import counted, lifted, people_if_independent, uncertainty
 
 LARGEST = 4096
 """Cells; the covariance of all of them is held in memory."""
 REPEATS = 200
 RANK = 1e-9
 """Directions whose variance is below this share of the largest one cannot vary."""
+KNOWN = 1e-9
+"""Variances with a squared relative error below this count as known."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +108,20 @@ class Relation:
 
     deviations: Counts
     variances: Counts
+    rest: float = math.inf
+    """Degrees of freedom of the estimated variances; without weights they are known."""
 
     @classmethod
-    def of(cls, d: Counts, covariance: Counts) -> Relation:
+    def of(cls, d: Counts, covariance: Counts, uncertainty: Callable[[Counts], float] | None = None) -> Relation:
+        """From all deviations and their covariance.
+
+        ``uncertainty`` gives the squared relative error of the variances along some directions, on average.
+        """
         values, vectors = np.linalg.eigh(covariance)
         large = values > RANK * values[-1]
-        return cls(vectors[:, large].T @ d, values[large])
+        directions = vectors[:, large].T
+        share = 0.0 if uncertainty is None else uncertainty(directions)
+        return cls(directions @ d, values[large], 2 / share if share > KNOWN else math.inf)
 
     @property
     def freedom(self) -> int:
@@ -119,15 +136,27 @@ class Relation:
     @cached_property
     def p_value(self) -> float:
         """Of the test of independence."""
-        from scipy.special import chdtrc
+        from scipy.special import chdtrc, fdtrc
 
-        return float(chdtrc(self.freedom, self.statistic))
+        if math.isinf(self.rest):
+            return float(chdtrc(self.freedom, self.statistic))
+        left, scale = self._hotelling
+        return float(fdtrc(self.freedom, left, self.statistic / scale))
 
     def quantile(self, level: float) -> float:
         """What chi-square exceeds with the chance 1 - level under independence."""
-        from scipy.special import chdtri
+        from scipy.special import chdtri, fdtri
 
-        return float(chdtri(self.freedom, 1 - level))
+        if math.isinf(self.rest):
+            return float(chdtri(self.freedom, 1 - level))
+        left, scale = self._hotelling
+        return float(scale * fdtri(self.freedom, left, level))
+
+    @property
+    def _hotelling(self) -> tuple[float, float]:
+        """Chi-square over the second number has the distribution F, the first number being its second degrees of freedom."""
+        left = max(self.rest - self.freedom + 1, 1.0)
+        return left, self.rest * self.freedom / left
 
     def least(self, distance: float) -> float:
         """The smallest length of deviations whose squared distance from those seen, each by its variance, is at most this."""
@@ -151,7 +180,7 @@ class Association:
     """The relation of two attributes in the population.
 
     ``chi_square`` on ``degrees_of_freedom``, its ``p_value`` under independence,
-    ``cramers_v`` (0 to 1) and ``mutual_information`` (nats).
+    ``cramers_v`` (0 to 1) and ``mutual_information`` (nats; None with survey weights).
     """
 
     attributes: tuple[str, str]
@@ -159,15 +188,20 @@ class Association:
     degrees_of_freedom: int
     p_value: float
     cramers_v: Measure
-    mutual_information: Measure
+    mutual_information: Measure | None
 
     def __str__(self) -> str:
+        information = self.mutual_information
         return "\n".join(
             [
                 f"{self.attributes[0]} and {self.attributes[1]}: p = {self.p_value:.3g} if they were independent",
                 f"  corrected chi-square {self.chi_square:.4g} on {self.degrees_of_freedom} degrees of freedom",
                 f"  Cramer's V {self.cramers_v.value:.4g} ± {self.cramers_v.standard_error:.2g}",
-                f"  mutual information {self.mutual_information.value:.4g} ± {self.mutual_information.standard_error:.2g} nats",
+                *(
+                    []
+                    if information is None
+                    else [f"  mutual information {information.value:.4g} ± {information.standard_error:.2g} nats"]
+                ),
             ]
         )
 
@@ -182,7 +216,9 @@ def associate(table: Reconstruction) -> Association:
         degrees_of_freedom=relation.freedom,
         p_value=relation.p_value,
         cramers_v=pair.cramers_v(),
-        mutual_information=replace(_mutual_information(pair.table, pair.independent), _relation=relation),
+        mutual_information=None
+        if table.weighted
+        else replace(_mutual_information(pair.table, pair.independent), _relation=relation),
     )
 
 
@@ -200,6 +236,7 @@ class _Pair:
     smaller: int
     d: Counts
     covariance: Counts
+    carried: Counts
 
     @classmethod
     def of(cls, table: Reconstruction) -> _Pair:
@@ -211,17 +248,21 @@ class _Pair:
                 f"The table of {first} and {second} has {table.counts.size:,} cells; associations are computed up to "
                 f"{LARGEST:,}. Release with fewer values."
             )
-        if table.counts.size * table.whole.counts.size > LARGEST**2:
+        cells = counted(table).counts.size
+        if table.counts.size * cells > LARGEST**2:
+            before = "before values are merged" if table.whole.weighing is None else "with the weight"
             raise InputError(
-                f"The table of {first} and {second} has {table.whole.counts.size:,} cells before values are merged, too many for "
-                "an association. Release with fewer values."
+                f"The table of {first} and {second} has {cells:,} cells {before}, too many for an association. Release with fewer "
+                "values."
             )
-        if table.weighted:
-            raise InputError("An association is computed from rows of equal weight; leave out the weights.")
         about = _about_the_population(table)
         n = about.total
-        if n < 2:
+        if about.rows < 2 or (not about.weighted and n < 2):
             raise InputError("An association needs at least two rows.")
+        if not n > 0:
+            raise InputError(
+                "The estimated total of the weights is not above zero, so there is no association to be seen."
+            )
         shares = []
         for name in table.names:
             single = about.marginal(name)
@@ -234,13 +275,17 @@ class _Pair:
             )
         independent = np.outer(shares[0], shares[1])
         used = (independent > 0) & about.possible
-        d, covariance = _deviations(about, shares[0], shares[1], independent, used)
-        return cls(about, independent, min(counts) - 1, d, covariance)
+        return cls(about, independent, min(counts) - 1, *_deviations(about, shares[0], shares[1], independent, used))
 
     @cached_property
     def relation(self) -> Relation:
         """The deviations by the directions in which they can vary."""
-        return Relation.of(self.d, self.covariance)
+        return Relation.of(self.d, self.covariance, self._uncertainty if self.table.weighted else None)
+
+    def _uncertainty(self, directions: Counts) -> float:
+        people = people_if_independent(self.table, self.independent)
+        carried = np.tensordot(directions, self.carried, 1)
+        return float(uncertainty(self.table, people, carried).mean())
 
     def cramers_v(self) -> Measure:
         noise, squared = float(np.trace(self.covariance)), float((self.covariance**2).sum())
@@ -258,8 +303,8 @@ class _Pair:
 
 def _deviations(
     table: Reconstruction, rows: Counts, columns: Counts, independent: Counts, used: NDArray[np.bool_]
-) -> tuple[Counts, Counts]:
-    """d of every cell that can occur, and its covariance if the attributes were independent."""
+) -> tuple[Counts, Counts, Counts]:
+    """d of every cell that can occur, its covariance if the attributes were independent, and what a released row adds."""
     n, shape = table.total, table.counts.shape
     shares = table.counts / n
     d = (shares - np.outer(shares.sum(1), shares.sum(0)))[used] / np.sqrt(independent[used])
@@ -268,22 +313,25 @@ def _deviations(
     weights[np.arange(len(i)), i, j] = 1.0
     weights[np.arange(len(i)), i, :] -= columns[j][:, None]
     weights[np.arange(len(i)), :, j] -= rows[i][:, None]
-    if table.grouping is not None and not table.grouping.complete:  # how many there are is not known
+    if table.weighted or (table.grouping is not None and not table.grouping.complete):  # the total is not known
         weights += independent[used][:, None, None]
     weights /= (n * np.sqrt(independent[used]))[:, None, None]
-    people = _independent(table, independent)
-    whole = table.channel.collapse(people)
-    if table.grouping is not None:
-        weights = table.grouping.spread(weights)
-    carried = table.channel.inverse_transpose(weights).reshape(len(i), -1)
-    expected = table.channel.forward(people).ravel()
-    values = weights.reshape(len(i), -1) @ whole.ravel()
-    covariance = (carried * expected) @ carried.T - np.outer(values, values) / table.whole.total
-    return d, covariance
+    people, channel = people_if_independent(table, independent), counted(table).channel
+    weights = lifted(table, weights)
+    carried = channel.inverse_transpose(weights)
+    flat = carried.reshape(len(i), -1)
+    covariance = (flat * channel.forward(people).ravel()) @ flat.T
+    if not table.weighted:  # with weights, the value of each function is zero in that table
+        values = weights.reshape(len(i), -1) @ channel.collapse(people).ravel()
+        covariance -= np.outer(values, values) / table.whole.total
+    return d, covariance, carried
 
 
 def _about_the_population(table: Reconstruction) -> Reconstruction:
     """The unbiased table, its errors about the population."""
+    if table.weighing is not None and table.grouping is None:
+        larger = _about_the_population(table.weighing.table)
+        table = replace(table, weighing=replace(table.weighing, table=larger))
     if table.grouping is None:
         return replace(table, about="population", method="inverse", counts=table.unbiased)
     whole = _about_the_population(table.grouping.table)
@@ -292,14 +340,9 @@ def _about_the_population(table: Reconstruction) -> Reconstruction:
         about="population",
         method="inverse",
         counts=table.unbiased,
+        weighing=whole.weighing,
         grouping=replace(table.grouping, table=whole),
     )
-
-
-def _independent(table: Reconstruction, independent: Counts) -> Counts:
-    """The people if the attributes were independent with the shares ``independent``, extra axes included."""
-    people = table.total * independent
-    return spread_whole(table.channel, people if table.grouping is None else table.grouping.shared_out(people))
 
 
 def _mutual_information(table: Reconstruction, independent: Counts) -> Measure:
@@ -324,7 +367,7 @@ def _mutual_information(table: Reconstruction, independent: Counts) -> Measure:
         draws = (draw.multinomial(int(rows), expected / expected.sum()) for _ in range(REPEATS))
         return np.array([found(released.reshape(people.shape).astype(float)) for released in draws])
 
-    noise, around = repeated(_independent(table, independent)), repeated(table.whole.nearest_whole)
+    noise, around = repeated(people_if_independent(table, independent)), repeated(table.whole.nearest_whole)
     seen = found(table.whole.released)
     return Measure(max(seen - float(noise.mean()), 0.0), max(float(noise.std()), float(around.std())))
 
