@@ -301,3 +301,23 @@ def test_the_caption_names_shares(released):
 def test_the_command_line_knows_the_formats_that_results_have():
     """It has a list of its own, because asking theirs would load polars for every --help."""
     assert (destinations.FORMATS, destinations.PAPER) == (tabular.FORMATS, tabular.PAPER)
+
+
+def test_associations_and_correlations_take_weights(released):
+    code, out, err = released.run("association", "out", "sex", "education", "--weights", "age")
+    assert code == 0, err
+    assert "corrected chi-square" in out
+    assert "mutual information" not in out
+    assert "Weighted (by age" in out
+    code, out, _ = released.run("association", "out", "sex", "education", "--weights", "age", "--json")
+    found = pk.open_release("out").crosstab("sex", "education", weights="age").association()
+    assert (code, json.loads(out)) == (0, found.to_json())
+    assert found.to_json()["weights"] == "age"
+    code, out, err = released.run("correlations", "out", "sex", "education", "--weights", "age", "--json")
+    assert code == 0, err
+    document = json.loads(out)
+    assert (document["weighted"], document["weights"]) == (True, "age")
+    assert document["pairs"][0]["value"] == found.cramers_v.value
+    for verb in ("association", "correlations"):
+        assert "'age' is the weight" in refused(released, verb, "out", "sex", "age", "--weights", "age")
+        assert "must stand for numbers" in refused(released, verb, "out", "age", "education", "--weights", "sex")

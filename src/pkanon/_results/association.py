@@ -86,16 +86,12 @@ class Association(_estimate.Association, Tabular):
             "merged": dict(self.merged),
         }
         made |= {"weighted": bool(self.weighting), "weights": self.weights, "weight_error": self.weight_error}
-        numbers = {
+        numbers: dict[str, Any] = {
             name: dict(zip(parts, number)) if isinstance(number, tuple) else number
             for name, number in self._numbers().items()
         }
-        return {
-            "attributes": list(self.attributes),
-            **made,
-            "remarks": list(self.remarks),
-            "mutual_information": None,
-        } | numbers
+        numbers.setdefault("mutual_information", None)
+        return {"attributes": list(self.attributes), **made, "remarks": list(self.remarks)} | numbers
 
     def _numbers(self) -> dict[str, float | tuple[float, float, float, float]]:
         """Every number by its name; a strength with its error and limits."""

@@ -20,7 +20,8 @@ how many people are shown is estimated too, and the noise of those left out coun
 With survey weights p are shares of the total of weights, and all of this is about the weighted table, a linear function of the
 one that was counted. C is its covariance if the weighted table were independent; independence.py says in which table that is.
 Weights are no numbers of rows: rows of unequal weight make C larger, and the test is that of a design (Wald), not Pearson's with
-weights for counts. Mutual information is left out: its mean under independence is simulated from counts of equal rows, and rows with
+weights for counts. As far as C then rests on estimated weights, the reference is Hotelling's instead of chi-square, and the error of V is
+at least the one that the table as it is gives it. Mutual information is left out: its mean under independence is simulated from counts of equal rows, and rows with
 passed weights cannot be drawn anew.
 """
 
@@ -282,6 +283,17 @@ class _Pair:
         """The deviations by the directions in which they can vary."""
         return Relation.of(self.d, self.covariance, self._uncertainty if self.table.weighted else None)
 
+    def _own_variance(self) -> float:
+        """The variance of the sum of d^2 in the table as it is: where weights differ, that under independence can be far too small."""
+        n, m = self.table.total, self.independent
+        shares = self.table.counts / n
+        used = m > 0
+        apart = np.divide(shares - np.outer(shares.sum(1), shares.sum(0)), m, out=np.zeros(m.shape), where=used)
+        inner = 2 * apart + apart**2  # by how much the sum falls as m grows
+        rows, columns = m.sum(1), m.sum(0)
+        slopes = 2 * apart - (inner @ columns)[:, None] - (rows @ inner)
+        return float(self.table.variances_of((slopes - float((slopes * shares).sum()))[None] / n)[0])
+
     def _uncertainty(self, directions: Counts) -> float:
         people = people_if_independent(self.table, self.independent)
         carried = np.tensordot(directions, self.carried, 1)
@@ -292,7 +304,10 @@ class _Pair:
         strength = max(float(self.d @ self.d) - noise, 0.0)
         # On average d'Cd is tr C^2 more than with the true deviations. That is not taken off: where the relation is strong, C, which
         # assumes that there is none, is too small.
-        spread = math.sqrt(max(4 * float(self.d @ self.covariance @ self.d), 0.0) + 2 * squared)
+        slope = max(4 * float(self.d @ self.covariance @ self.d), 0.0)
+        if math.isfinite(self.relation.rest):
+            slope = max(slope, self._own_variance())
+        spread = math.sqrt(slope + 2 * squared)
         scale = 1 / math.sqrt(self.smaller)
         least = scale * self.relation.least(float(self.relation.freedom))
         value = min(max(math.sqrt(strength) * scale, least), 1.0)
