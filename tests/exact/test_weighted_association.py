@@ -245,3 +245,16 @@ def test_correlations_take_the_weight_and_leave_it_out(seed):
     assert frame.filter(second="z")["value"][0] == v.cramers_v.value
     assert v.weights == "w"
     assert "weighted (by w)" in str(v)
+
+
+def test_a_value_that_nobody_has(seed):
+    """Its cells have no people under independence: no number is lost by that."""
+    draw = np.random.default_rng(seed)
+    rows = People.__new__(People)
+    rows.x, rows.y = draw.integers(1, 3, 2000), draw.integers(1, 4, 2000)
+    rows.w = np.where(draw.random(2000) < 0.2 * rows.x, 5, 1)
+    schema = pk.Schema([pk.Attribute.ranged("x", 1, 3), pk.Attribute.ranged("y", 1, 3), pk.Attribute("w", [1, 5])])
+    table = Reconstruction._weighed(Weighing(rows.table("x", "y", "w", schema=schema), np.array([1.0, 5.0])))
+    pair = _Pair.of(table)
+    assert pair.relation.freedom == 2
+    assert math.isfinite(pair.relation.rest)

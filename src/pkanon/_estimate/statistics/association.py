@@ -21,8 +21,8 @@ With survey weights p are shares of the total of weights, and all of this is abo
 one that was counted. C is its covariance if the weighted table were independent; independence.py says in which table that is.
 Weights are no numbers of rows: rows of unequal weight make C larger, and the test is that of a design (Wald), not Pearson's with
 weights for counts. As far as C then rests on estimated weights, the reference is Hotelling's instead of chi-square, and the error of V is
-at least the one that the table as it is gives it. Mutual information is left out: its mean under independence is simulated from counts of equal rows, and rows with
-passed weights cannot be drawn anew.
+at least the one that the table as it is gives it. Mutual information is left out: its mean under independence is simulated from
+counts of equal rows, and rows with passed weights cannot be drawn anew.
 """
 
 from __future__ import annotations

@@ -79,7 +79,8 @@ def uncertainty(table: Reconstruction, people: Counts, carried: Counts) -> Count
         totals = inside @ numbers
         mean = np.divide((adds * inside).sum(-1), totals, out=np.zeros(adds.shape[:-1]), where=totals > 0)
         moved = channel.inverse_transpose(scale * (adds - mean[..., None] * numbers))
-        seen = spread_whole(channel, inside / scale)  # those from whom the weights were estimated
+        # those from whom the weights were estimated
+        seen = spread_whole(channel, np.divide(inside, scale, out=np.zeros(inside.shape), where=scale > 0))
         found = (moved**2 * channel.forward(seen)).reshape(len(carried), -1).sum(1)
         return np.asarray(found / variances**2)
     weights = larger.source.weights
