@@ -27,6 +27,7 @@ import polars as pl
 
 import pkanon as pk
 from pkanon._blocks import Block
+from pkanon._frames import sort_words
 from pkanon._sample import Records, draw_order, randomise
 from pkanon._sample.keystream import Keystream
 from report import put
@@ -74,7 +75,7 @@ def core(rounds: int) -> tuple[str, int]:
         source = Keystream(pk.System().key())
         records = Records([column.dtype for column in columns], rows)
         randomise(blocks, columns, source, out=records.columns, threads=threads)
-        records.permuted(draw_order(rows, source), threads=threads)
+        records.permuted(draw_order(rows, source, sort_words), threads=threads)
 
     one = round_robin(
         {
