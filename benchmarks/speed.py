@@ -11,6 +11,7 @@ medians are reported, because machines are noisy: read the ratios, not the milli
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import platform
 import shutil
@@ -120,12 +121,12 @@ def files(rounds: int, folder: Path) -> str:
         ("integers, 8 bits", "parquet", codes, integers),
     ]
     lines = [
-        "| file | polars read + write ms | pkanon release ms | ratio | polars peak MB | pkanon peak MB | ratio |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| file | design | polars read + write ms | pkanon release ms | ratio | polars peak MB | pkanon peak MB | ratio |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
-    for number, (label, kind, frame, schema) in enumerate(cases):
-        source, plan = folder / f"{number}.{kind}", folder / f"{number}.json"
-        pk.plan(schema, records=frame.height, k=2, design="equal-rho").save(plan)
+    for (number, (label, kind, frame, schema)), design in itertools.product(enumerate(cases), ("optimal", "equal-rho")):
+        source, plan = folder / f"{number}.{kind}", folder / f"{number}-{design}.json"
+        pk.plan(schema, records=frame.height, k=2, design=design).save(plan)
         frame.write_csv(source) if kind == "csv" else frame.write_parquet(source)
         runs: dict[str, list[tuple[float, float]]] = {"polars": [], "pkanon": []}
         for _ in range(rounds):
@@ -133,7 +134,7 @@ def files(rounds: int, folder: Path) -> str:
                 runs[tool].append(_fresh(tool, source, plan, kind, folder / "out"))
         (theirs, their_peak), (ours, our_peak) = (map(statistics.median, zip(*pairs)) for pairs in runs.values())
         lines.append(
-            f"| {kind.upper()}, {label}, {source.stat().st_size / 1e6:.0f} MB | {1e3 * theirs:.0f} | {1e3 * ours:.0f} | "
+            f"| {kind.upper()}, {label}, {source.stat().st_size / 1e6:.0f} MB | {design} | {1e3 * theirs:.0f} | {1e3 * ours:.0f} | "
             f"{ours / theirs:.2f} | {their_peak:.0f} | {our_peak:.0f} | {our_peak / their_peak:.2f} |"
         )
     return "\n".join(lines)

@@ -31,7 +31,7 @@ def test_json(place):
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_a_promise_that_is_not_kept_is_exit_code_1(place, monkeypatch, form):
-    monkeypatch.setattr(pipeline, "draw_order", lambda rows, source: np.arange(rows))
+    monkeypatch.setattr(pipeline, "draw_order", lambda rows, source, sort: np.arange(rows))
     code, out, _ = place.run("audit", "plan.json", *SMALL, *form)
     assert code == 1
     if form:

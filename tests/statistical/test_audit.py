@@ -207,23 +207,23 @@ def test_columns_that_share_their_bits_are_noticed(monkeypatch):
     assert noticed("transition probabilities")
 
 
-def in_place(rows, source):
+def in_place(rows, source, sort=None):
     return np.arange(rows)
 
 
-def backwards(rows, source):
+def backwards(rows, source, sort=None):
     return np.arange(rows)[::-1]
 
 
 HONEST = pipeline.draw_order
 
 
-def in_pieces(rows, source):
+def in_pieces(rows, source, sort=None):
     """A shuffle inside each piece of 2^15 rows: small tables are shuffled well."""
     return np.concatenate([start + HONEST(min(2**15, rows - start), source) for start in range(0, rows, 2**15)])
 
 
-def in_pairs(rows, source):
+def in_pairs(rows, source, sort=None):
     """Rows 2i and 2i + 1 stay side by side."""
     pairs = HONEST(rows // 2, source)
     return np.stack([2 * pairs, 2 * pairs + 1], 1).ravel()
@@ -232,7 +232,7 @@ def in_pairs(rows, source):
 def in_residues(count):
     """A shuffle of each residue of the row's number by itself, once a table is large."""
 
-    def order(rows, source):
+    def order(rows, source, sort=None):
         found = HONEST(rows, source)
         if rows < 1_000:
             return found
@@ -254,7 +254,7 @@ def test_a_shuffle_within_residues_is_noticed(monkeypatch, count):
 def test_a_shuffle_of_pieces_is_noticed(monkeypatch, length):
     """Pieces are put in another order, and each is shuffled in itself."""
 
-    def order(rows, source):
+    def order(rows, source, sort=None):
         if rows < 2 * length:
             return HONEST(rows, source)
         pieces = HONEST(rows // length, source)
@@ -265,7 +265,7 @@ def test_a_shuffle_of_pieces_is_noticed(monkeypatch, length):
 
 
 def test_one_order_for_all_large_tables_is_noticed(monkeypatch, seed):
-    def order(rows, source):
+    def order(rows, source, sort=None):
         return HONEST(rows, source) if rows < 1_000 else np.random.default_rng(seed).permutation(rows)
 
     monkeypatch.setattr(pipeline, "draw_order", order)
