@@ -36,25 +36,74 @@ CR = ord("\r")
 
 @dataclass(frozen=True)
 class Look:
-    """What a first look at the bytes found."""
+    """What a first look at the bytes found; whether a quote is ``stray`` is looked at only if asked for."""
 
     nul: bool
     quotes: int
     lines: int
     last: str
+    stray: bool = False
 
 
-def look(pieces: Iterable[bytes]) -> Look:
-    """Whether there are NUL bytes, how many quotes and lines, and the last byte."""
+def look(pieces: Iterable[bytes], separator: str | None = None) -> Look:
+    """Whether there are NUL bytes, how many quotes and lines, and the last byte; with a ``separator``, whether a quote is stray."""
     nul = False
-    quotes, lines, last = 0, 0, b""
+    lines, last = 0, b""
+    quotes = Quotes(separator)
     for piece in pieces:
         nul = nul or b"\0" in piece
         for part in _parts(piece):  # bytes.count takes its time where there are many
-            quotes += int(np.count_nonzero(part == QUOTE))
+            quotes.take(part)
             lines += int(np.count_nonzero(part == LF))
         last = piece[-1:]
-    return Look(nul, quotes, lines + (last not in (b"", b"\n")), last.decode("latin-1"))
+    quotes.end()
+    return Look(nul, quotes.count, lines + (last not in (b"", b"\n")), last.decode("latin-1"), quotes.stray)
+
+
+class Quotes:
+    """Counts quotes, and finds out whether some quote is not where RFC 4180 allows it, or the last one is not closed.
+
+    Counted from 0, every even quote opens: a separator or line end stands before it, or the quote
+    it doubles. Every odd one closes: a separator or line end stands after it, or its double.
+    """
+
+    def __init__(self, separator: str | None) -> None:
+        self.count = 0
+        self.stray = False
+        """Stays False without a separator."""
+        self._looks = separator is not None
+        self._before = np.zeros(256, bool)
+        self._before[[ord(separator or ","), LF, QUOTE]] = True
+        self._after = self._before.copy()
+        self._after[CR] = True
+        self._last = LF
+        self._closes = False  # whether the last byte is a quote that closes
+
+    def take(self, part: NDArray[np.uint8]) -> None:
+        """The next bytes."""
+        if not len(part):
+            return
+        if self._closes:
+            self.stray |= not self._after[part[0]]
+        is_quote = part == QUOTE
+        found = int(np.count_nonzero(is_quote))
+        self._closes = False
+        if found and self._looks and not self.stray:
+            where = np.flatnonzero(is_quote)
+            opening, closing = (where[1::2], where[::2]) if self.count % 2 else (where[::2], where[1::2])
+            if len(opening) and opening[0] == 0:
+                self.stray |= not self._before[self._last]
+                opening = opening[1:]
+            if len(closing) and closing[-1] == len(part) - 1:
+                self._closes = True
+                closing = closing[:-1]
+            self.stray |= not self._before[part[opening - 1]].all() or not self._after[part[closing + 1]].all()
+        self.count += found
+        self._last = int(part[-1])
+
+    def end(self) -> None:
+        """There are no more bytes."""
+        self.stray |= self._looks and bool(self.count % 2)
 
 
 def records(pieces: Iterable[bytes], separator: str) -> int:
@@ -73,24 +122,13 @@ def records(pieces: Iterable[bytes], separator: str) -> int:
 
 
 def stray_quotes(pieces: Iterable[bytes], separator: str) -> bool:
-    """Whether some quote is not where RFC 4180 allows it, or the last one is not closed.
-
-    Counted from 0, every even quote opens: a separator or line end stands before it, or the quote
-    it doubles. Every odd one closes: a separator or line end stands after it, or its double.
-    """
-    before = np.zeros(256, bool)
-    before[[ord(separator), LF, QUOTE]] = True
-    after = before.copy()
-    after[CR] = True
-    odd = False
-    for window in _windows(pieces):
-        body = window[1:-1]
-        where = np.flatnonzero(body == QUOTE) + 1
-        opening, closing = (where[1::2], where[::2]) if odd else (where[::2], where[1::2])
-        if not before[window[opening - 1]].all() or not after[window[closing + 1]].all():
-            return True
-        odd ^= bool(len(where) % 2)
-    return odd
+    """Whether some quote is not where RFC 4180 allows it, or the last one is not closed: see :class:`Quotes`."""
+    quotes = Quotes(separator)
+    for piece in pieces:
+        for part in _parts(piece):
+            quotes.take(part)
+    quotes.end()
+    return quotes.stray
 
 
 def separators(pieces: Iterable[bytes], separator: str) -> int:
@@ -182,16 +220,3 @@ def _outside(pieces: Iterable[bytes], separator: str) -> Iterator[tuple[NDArray[
             breaks &= ~within
             ends &= ~within
         yield breaks, ends
-
-
-def _windows(pieces: Iterable[bytes]) -> Iterator[NDArray[np.uint8]]:
-    """Each piece with the byte before it and the byte after it; a line end stands at both ends of the file."""
-    before = b"\n"
-    held: bytes | None = None
-    for piece in pieces:
-        if held is not None:
-            yield np.frombuffer(before + held + piece[:1], np.uint8)
-            before = held[-1:]
-        held = piece
-    if held is not None:
-        yield np.frombuffer(before + held + b"\n", np.uint8)

@@ -37,12 +37,15 @@ CHUNK = 1 << 24
 class Reading:
     """How one column of a text file is read: its polars type, and a text that means missing.
 
-    ``takes_anything``: a field that swallowed a line end could pass as a value of this column.
+    ``takes_anything``: a field that swallowed a line end could pass as a value of this column. ``listed`` is a type that holds
+    the declared texts alone, which saves making texts of fields. polars overlooks what follows the quotes of such a field, so
+    that quotes have to be looked at.
     """
 
     dtype: pl.DataType
     missing_text: str | None = None
     takes_anything: bool = False
+    listed: pl.Enum | None = None
 
 
 AS_TEXT = Reading(pl.String(), takes_anything=True)
@@ -120,16 +123,15 @@ class TextFile:
         columns are read too: polars overlooks a long line when some are left out.
         """
         names = self.names
-        seen = guarded(f"{self.path} cannot be read.", look, self.pieces())
+        careful = any(readings[name].takes_anything or readings[name].listed is not None for name in names)
+        seen = guarded(f"{self.path} cannot be read.", look, self.pieces(), self.separator if careful else None)
         if seen.nul:
             raise DataError(self._has_nul)
-        careful = seen.quotes and any(readings[name].takes_anything for name in names)
-        if seen.quotes % 2:  # the last one is not closed
-            raise DataError(self._stray_quote)
-        if careful and stray_quotes(self.pieces(), self.separator):
+        if seen.stray or seen.quotes % 2:
             raise DataError(self._stray_quote)
         done, gaps = 0, 0
-        for frame, share in self._chunks(readings) if self.packed else self._scanned(readings):
+        options = self._options(readings)
+        for frame, share in self._chunks(options) if self.packed else self._scanned(options):
             done += frame.height
             gaps += frame[names[-1]].null_count()
             yield frame, share
@@ -143,13 +145,13 @@ class TextFile:
         if (seen.last == self.separator or self._may_be_short(done, gaps)) and (problem := self._uneven()) is not None:
             raise DataError(problem)
 
-    def _scanned(self, readings: Mapping[str, Reading]) -> Iterator[tuple[pl.DataFrame, float]]:
+    def _scanned(self, options: Mapping[str, Any]) -> Iterator[tuple[pl.DataFrame, float]]:
         """The rows of a text that polars can look at as a whole, in batches that it cuts."""
         lazy = pl.scan_csv(
             self.path if self.data is None else self.data,
             skip_rows=1,  # the header has been read; polars would rename its columns
             glob=False,
-            **self._options(readings),
+            **options,
         )
         failed = f"{self.path} cannot be read."
         steps = guarded_as(Unreadable, failed, lazy.collect_batches, maintain_order=True)
@@ -158,7 +160,7 @@ class TextFile:
             done += frame.height
             yield frame, min(done / total, 1.0)
 
-    def _chunks(self, readings: Mapping[str, Reading]) -> Iterator[tuple[pl.DataFrame, float]]:
+    def _chunks(self, options: Mapping[str, Any]) -> Iterator[tuple[pl.DataFrame, float]]:
         """The rows of a text that is unpacked on the way, some megabytes at a time."""
         share = 0.0
 
@@ -166,7 +168,7 @@ class TextFile:
             nonlocal share
             share = read
 
-        failed, options = f"{self.path} cannot be read.", self._options(readings)
+        failed = f"{self.path} cannot be read."
         for chunk in whole_lines(self.pieces(told), len(self._header()), CHUNK):
             frame = guarded_as(Unreadable, failed, pl.read_csv, chunk, **options)
             if frame.height:
@@ -176,7 +178,7 @@ class TextFile:
         nulls = {name: reading.missing_text for name, reading in readings.items() if reading.missing_text is not None}
         return {
             "has_header": False,
-            "schema": {name: readings[name].dtype for name in self.names},
+            "schema": {name: readings[name].listed or readings[name].dtype for name in self.names},
             "separator": self.separator,
             "null_values": nulls or None,
         }

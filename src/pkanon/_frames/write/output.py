@@ -22,6 +22,7 @@ from polars.io.plugins import register_io_source
 from ..._errors import EnvironmentFailure, PkanonError
 from ..border import FOREIGN, guarded
 from ..read import Kind
+from .lines import Lines
 
 
 def as_kind(frame: pl.DataFrame, kind: Kind) -> object:
@@ -78,11 +79,26 @@ class Frames:
 
 def write_csv(frame: pl.DataFrame | Frames, path: str | Path) -> None:
     """Writes a CSV file; an existing one is replaced."""
-    written(lambda: frame.lazy().sink_csv(path), path)
-    tail = frame.tail(1).write_csv(include_header=False).encode()
+    lines = Lines()
+
+    def write() -> None:
+        with open(path, "wb") as file:
+            pl.DataFrame(schema=frame.schema).write_csv(file)
+            for piece in frame.pieces() if isinstance(frame, Frames) else (frame,):
+                if (joined := lines.joined(piece)) is None:
+                    piece.write_csv(file, include_header=False)
+                else:
+                    joined.write_csv(file, include_header=False, quote_style="never")
+                file.flush()
+                _check_end(path, piece.tail(1).write_csv(include_header=False).encode())
+
+    written(write, path)
+
+
+def _check_end(path: str | Path, end: bytes) -> None:
     with open(path, "rb") as file:
-        file.seek(max(os.path.getsize(path) - len(tail), 0))
-        if file.read() != tail:
+        file.seek(max(os.path.getsize(path) - len(end), 0))
+        if file.read() != end:
             raise EnvironmentFailure(_STOPPED.format(path=path))
 
 
@@ -92,9 +108,14 @@ def write_parquet(
     metadata: Mapping[str, str],
     types: Mapping[str, pl.DataType] | None = None,
 ) -> None:
-    """Writes a Parquet file, columns cast to ``types``, with ``metadata`` among the metadata of the file."""
+    """Writes a Parquet file, columns cast to ``types``, with ``metadata`` among the metadata of the file.
+
+    Rows are shuffled, so no part of the file has other values than the rest: statistics of its parts would help nobody.
+    """
     casts = [pl.col(name).cast(dtype) for name, dtype in (types or {}).items()]
-    written(lambda: frame.lazy().with_columns(casts).sink_parquet(path, metadata=dict(metadata)), path)
+    written(
+        lambda: frame.lazy().with_columns(casts).sink_parquet(path, metadata=dict(metadata), statistics=False), path
+    )
     count = -1
     with suppress(*FOREIGN):
         count = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
@@ -123,6 +144,7 @@ def written(write: Callable[[], None], path: str | Path) -> None:
         raise
     except FOREIGN as error:
         # The text of an error may quote a value; the number of a system error cannot.
-        number = re.search(r"\(os error (\d+)\)", str(error))
-        reason = os.strerror(int(number[1])) if number else "the file format or the disk does not take it"
+        found = re.search(r"\(os error (\d+)\)", str(error))
+        number = int(found[1]) if found else getattr(error, "errno", None)
+        reason = os.strerror(number) if number else "the file format or the disk does not take it"
     raise EnvironmentFailure(f"Cannot write {path}: {reason}.")
