@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ..._schema import PLAIN_NOTATION, Attribute, Bins, Domain, Listed, Notation, Points, Range, Value
-from .convert import Conversion, conversion
+from .convert import Conversion, conversion, of_categories
 from .numbering import EMPTY, FAULTY, Marked, Numbering, as_number, merging, numbering, places
 from .textfile import Reading
 from .texts import TextCodes
@@ -108,9 +108,7 @@ class Coder:
         """How a column of this polars type comes to be numbered."""
         if self.type_name == "text":
             if isinstance(dtype, pl.Enum):
-                column = pl.col(self.name)
-                numbers = column.to_physical() if self._text_codes.are_numbered(dtype) else column
-                return Conversion(numbers, column.is_null(), "")
+                return of_categories(self.name, numbered=self._text_codes.are_numbered(dtype))
             return conversion(self.name, dtype, "text", ())  # texts that mean missing are marked with the others
         return conversion(self.name, dtype, self.type_name, self.missing_values, self.notation)
 

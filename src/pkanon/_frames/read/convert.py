@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import polars as pl
 
@@ -51,6 +52,13 @@ class Conversion:
     def unchanged(self) -> bool:
         """Whether the value is the column as it is."""
         return self.value.meta.is_column()
+
+
+@lru_cache(maxsize=2**12)
+def of_categories(name: str, *, numbered: bool) -> Conversion:
+    """A column of categories: their numbers, if those are codes, or the column as it is."""
+    column = pl.col(name)
+    return Conversion(column.to_physical() if numbered else column, column.is_null(), "")
 
 
 def conversion(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 import numpy as np
 import polars as pl
@@ -56,11 +57,17 @@ class TextCodes:
         assert self._hash is not None
         return self._table.take(self._hash.places)
 
+    @cached_property
+    def _in_order(self) -> list[str]:
+        """The texts, as long as each has the number of its place."""
+        places = enumerate(self._codes.items())
+        return [text for _, (text, _) in takewhile(lambda each: each[0] == each[1][1], places)]
+
     def are_numbered(self, dtype: pl.Enum) -> bool:
         """Whether each category of a column has the number of its code."""
         if self._numbered is None or self._numbered[0] != dtype:
-            numbered = all(self._codes.get(text) == number for number, text in enumerate(dtype.categories.to_list()))
-            self._numbered = dtype, numbered
+            categories = dtype.categories.to_list()
+            self._numbered = dtype, categories == self._in_order[: len(categories)]
         return self._numbered[1]
 
     def marked(self, values: pl.Series) -> Marked:
