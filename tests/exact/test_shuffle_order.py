@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from listed import ByStream
 
-from pkanon._frames import sort_words
-from pkanon._frames.sorting import sort_many
+from pkanon._frames import sort_words, sorting
 from pkanon._sample import Records, draw_order
 from pkanon._sample.keystream import ORDER_STREAM, Keystream, Seeded
 
@@ -18,11 +17,13 @@ def rounds_of(words):
     return ByStream({ORDER_STREAM + round: row for round, row in enumerate(words)})
 
 
-BOTH_SORTS = pytest.mark.parametrize("sort", [np.ndarray.sort, sort_many], ids=["numpy", "polars"])
+BOTH_SORTS = pytest.mark.parametrize("sort", [sorting.by_numpy, sorting.by_polars], ids=["numpy", "polars"])
 
 
+@pytest.mark.parametrize("faster", [True, False])
 @pytest.mark.parametrize("rows", [0, 1, 1000, 100_000])
-def test_few_and_many_words_are_sorted_in_place(rows, seed):
+def test_few_and_many_words_are_sorted_in_place_whichever_sort_is_faster(rows, faster, seed, monkeypatch):
+    monkeypatch.setattr(sorting, "numpy_is_faster", lambda: faster)
     words = np.random.default_rng(seed).integers(0, 2**64, rows, np.uint64)
     ordered = np.sort(words)
     sort_words(words)
