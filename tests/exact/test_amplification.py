@@ -19,7 +19,7 @@ from pkanon._blocks import Agreement, Retention
 from pkanon._errors import TargetError
 from pkanon._plan.central import central_delta, central_epsilon, central_lower, default_delta
 from pkanon._plan.central.pairs import AFFORDABLE, Blanket, _corners
-from pkanon._plan.central.positive import positive_part
+from pkanon._plan.central.positive import Atoms, positive_part
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "vectors.json").read_text(encoding="utf-8"))
 
@@ -243,7 +243,7 @@ def test_corners_dominate_every_pair_of_a_matrix():
         assert float(corner.p @ corner.a) == pytest.approx(1 / blanket.gamma)
         for epsilon, records in itertools.product((0.0, 0.2, 1.0), (3, 1000)):
             x, size = corner.a - math.exp(epsilon) * corner.b, corner.a + corner.b
-            bound = positive_part(x, corner.p, size, blanket.gamma, records) / records
+            bound = positive_part(Atoms(x, corner.p, size, blanket.gamma), records) / records
             assert central_delta([block], records, epsilon) <= bound * 1.002  # both are upper bounds, up to 0.1% high
 
 
@@ -260,7 +260,7 @@ def test_normal_sums_have_the_normal_answer():
     # n summands +-1 of the same chance, gamma near 1: E[S_+] = sigma / sqrt(2 pi), sigma = sqrt(n)
     n = 10**10
     x, p = np.array([1.0, -1.0]), np.array([0.5, 0.5])
-    value = positive_part(x, p, np.ones(2), 0.999999999, n)
+    value = positive_part(Atoms(x, p, np.ones(2), 0.999999999), n)
     assert math.sqrt(n / (2 * math.pi)) * (1 - 1e-8) <= value <= math.sqrt(n / (2 * math.pi)) * 1.001
 
 

@@ -60,7 +60,7 @@ def command(
     options["matrices"] = matrices
     with progress_bar() as progress:
         progress("planning", 0)
-        chosen = pk.plan(described, records=records, design=design, **target, **options)
+        chosen = pk.plan(described, records=records, design=design, **target, **options, progress=progress)
         designs = all_designs(described, chosen, target, options, progress)
         named = tables or named_tables(options.get("workload"))
         shown = tables or default_tables(chosen, options.get("workload"))

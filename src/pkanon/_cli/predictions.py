@@ -40,8 +40,12 @@ def all_designs(
         if name == design_of(chosen):
             designs[name] = chosen
             continue
+
+        def compared(step: str, done: float, number: int = number) -> None:
+            progress("comparing", (number + done) / len(names))
+
         try:
-            designs[name] = pk.plan(schema, records=chosen.records, design=name, **target, **same)
+            designs[name] = pk.plan(schema, records=chosen.records, design=name, **target, **same, progress=compared)
         except pk.TargetError as error:
             designs[name] = str(error)
     return designs

@@ -14,7 +14,8 @@ from functools import cache, lru_cache
 
 from .._blocks import Block
 from .._errors import TargetError
-from .._plan import Number, central_epsilon, central_first, checked_delta, exact
+from .._plan import Number, central_delta, central_epsilon, checked_delta, exact, normal_noise
+from .._progress import Progress, quiet, within
 from .search import Search
 from .target import budget, check_records
 
@@ -24,15 +25,14 @@ the others; e^-20 is 2 rows in a billion, so that shuffling hides almost nothing
 LOWEST = 1e-6
 """The local epsilon that a search starts from where the target itself is not low enough: floors may need all of it."""
 CLOSE = 1e-4
-"""How closely the local epsilon is searched for, as a share of it. Central epsilon grows about as e^(epsilon/2): at the
-loosest, 20, by 10 times this share of itself, which is 0.1%."""
+"""How closely sinh(epsilon / 2), which central epsilon is about proportional to, is searched for, as a share of it; and how
+much of the target is left for the search that states what was reached."""
 NEAR = 0.02
-"""The same for the least local epsilon that a floor allows: a point to start from, found by ten halvings of log(20/1e-6)."""
-TINY = 1e-300
-"""Stands for 0 where a logarithm is taken."""
-
+"""The same for the least local epsilon that a floor allows: a point to start from, found by ten halvings."""
+TINY, HUGE = 1e-300, 1e9
+"""Stand for 0 and infinity where a logarithm is taken."""
 PROOFS = 5
-"""How often the search aims lower because some other pair of rows turned out worse than the first."""
+"""How often the search aims lower because some other pair of rows turned out worse than the first, which matrices may need."""
 
 _central_epsilon = lru_cache(maxsize=2)(central_epsilon)
 """The finished plan is checked again, whoever made it."""
@@ -66,26 +66,31 @@ class CentralTarget:
         return cls(number, checked_delta(delta, int(records)), int(records))
 
     def meet(
-        self, design: Design, limit: Fraction, fixed: Sequence[Block], free: bool
+        self, design: Design, limit: Fraction, fixed: Sequence[Block], free: bool, progress: Progress = quiet
     ) -> tuple[list[Block], str | None]:
         """The blocks of the largest budget within ``limit`` whose release has at most this central epsilon."""
-        best = design(limit)
-        if self._first([*fixed, *best[0]]) <= self.epsilon and self._reached([*fixed, *best[0]]) <= self.epsilon:
-            return best
         if not free:
-            raise TargetError(self._beyond(self._reached(fixed)))
+            reached = self._reached(fixed)
+            if reached <= self.epsilon:
+                return design(limit)
+            raise TargetError(self._beyond(reached))
 
         @cache
-        def design_for(epsilon: float) -> tuple[list[Block], str | None] | None:
+        def design_for(strength: float) -> tuple[list[Block], str | None] | None:
             try:
-                return design(Fraction(math.exp(2 * epsilon)))
+                return design(min(Fraction(math.exp(4 * math.asinh(strength))), limit))
             except TargetError:
+                if strength >= top:
+                    raise  # nothing meets the other targets
                 return None  # floors that need more than that
 
-        # one pair of rows leads the search, and the proof, over all pairs, takes as long as many looks: it comes last
-        aim = float(self.epsilon)
-        for _ in range(PROOFS):
-            result = self._nearest(design_for, aim, fixed, math.log(budget(limit)))
+        # A quick look at each design leads the search; the proof, which takes as long as several looks, comes last.
+        top = _strength(budget(limit))
+        aim = float(self.epsilon) * (1 - CLOSE)
+        for proof in range(PROOFS):
+            result = self._nearest(
+                design_for, aim, fixed, top, within(progress, 1 - 0.5**proof, 1 - 0.5 ** (proof + 1))
+            )
             reached = self._reached([*fixed, *result[0]])
             if reached <= self.epsilon:
                 return result
@@ -98,23 +103,30 @@ class CentralTarget:
         aim: float,
         fixed: Sequence[Block],
         top: float,
+        progress: Progress,
     ) -> tuple[list[Block], str | None]:
-        """The blocks of the largest budget, up to e^top, for which the first pair of rows has at most this epsilon."""
-        search = Search(design_for, lambda result: math.log(max(self._first([*fixed, *result[0]]), TINY) / aim))
+        """The blocks of the largest budget, up to ``top``, which a quick look finds to have at most this central epsilon."""
+        noise = normal_noise(aim, self.delta)
+
+        def excess(result: tuple[list[Block], str | None]) -> float:
+            # in terms of the noise of a normal sum, to which central epsilon is nearly proportional
+            reached = central_delta([*fixed, *result[0]], self.records, aim, rough=True)
+            return math.log(normal_noise(aim, min(max(reached, TINY), 1.0)) / noise)
+
+        search = Search(design_for, excess, lambda looks: progress("planning", 1 - 0.7**looks))
+        # where a row says nothing or everything with even odds, the noise is 2 sinh(epsilon / 2) / sqrt(n)
+        guess, most = math.log(noise * math.sqrt(self.records) / 2), math.log(top)
         # central epsilon is never above the local one: a design with the target for its local epsilon is low enough
-        for start in math.log(aim), math.log(LOWEST):
-            result = search.between(start, top, CLOSE)
+        for start in math.log(_strength(aim)), math.log(_strength(LOWEST)):
+            result = search.around(guess, start, most, CLOSE)
             if result is not None:
                 return result
-        least = search.first(start, top, NEAR)
-        result = search.between(least, top, CLOSE)
+        least = search.first(start, most, NEAR)
+        result = search.around(guess, least, most, CLOSE)
         if result is not None:
             return result
         smallest = design_for(math.exp(least))
         raise TargetError(self._beyond(self._reached([*fixed, *(smallest[0] if smallest else [])])))
-
-    def _first(self, blocks: Sequence[Block]) -> float:
-        return central_first(blocks, self.records, self.delta)
 
     def _reached(self, blocks: Sequence[Block]) -> float:
         ordered = sorted(blocks, key=lambda block: block.attributes)
@@ -128,3 +140,7 @@ class CentralTarget:
 
     def _beyond(self, reached: float) -> str:
         return f"central_epsilon = {float(self.epsilon):g} cannot be met; the nearest reachable is {reached:.4g}."
+
+
+def _strength(epsilon: float) -> float:
+    return math.sinh(epsilon / 2)

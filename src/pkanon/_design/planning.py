@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from .._blocks import Block, Matrix, TransitionMatrix
 from .._errors import PlanError, SchemaError, TargetError, did_you_mean
 from .._plan import Asked, CountNoise, Number, Plan
+from .._progress import Progress, quiet
 from .._schema import Schema, Unit
 from .assemble import optimal_blocks
 from .budget import Split, equal_epsilon, equal_rho, retention_blocks
@@ -44,6 +45,7 @@ def plan(
     floor: FloorLike = 3,
     matrices: Mapping[str, TransitionMatrix | ArrayLike] | None = None,
     hide_count: Number | None = None,
+    progress: Progress | None = None,
 ) -> Plan:
     """The plan that meets a target, made without any data.
 
@@ -77,6 +79,8 @@ def plan(
         others. With matrices for all attributes k and epsilon may be left out.
     hide_count
         Hide the record count with two-sided geometric noise: its ratio p, such as "9/10".
+    progress
+        Called with a word for the step and how much of it is done, while a plan for a central epsilon is searched for.
 
     Examples
     --------
@@ -120,7 +124,9 @@ def plan(
 
         limit = target.limit(fixed)
         designed, problem = (
-            design_for(limit) if central is None else central.meet(design_for, limit, fixed, bool(units))
+            design_for(limit)
+            if central is None
+            else central.meet(design_for, limit, fixed, bool(units), progress or quiet)
         )
         target.check([*fixed, *designed])
         if central is not None:

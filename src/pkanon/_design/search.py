@@ -6,7 +6,7 @@ Returns the best design on the safe side: the one nearest to the target that doe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -50,6 +50,35 @@ class Search(Generic[Result]):
         if at_good < 0 < excess_at(bad):
             brentq(excess_at, min(good, bad), max(good, bad), xtol=close)
         return max((look for look in looks.values() if look[0] <= 0), key=lambda look: look[0])[1]
+
+    def around(self, guess: float, low: float, high: float, close: float) -> Result | None:
+        """The same for an excess that grows about as fast as x, and is good at low x: the search starts at a guess."""
+        good, bad = low, high
+        best: tuple[float, Result | None] = (-math.inf, None)
+        looks: list[tuple[float, float]] = []
+        x = min(max(guess, low), high)
+        while True:
+            excess, result = self._look(x)
+            looks.append((x, excess))
+            self.looked(len(looks))
+            if excess <= 0:
+                good, best = x, max(best, (excess, result), key=lambda look: look[0])
+            else:
+                bad = x
+            if -ENOUGH <= excess <= 0 or bad - good <= close or x == (high if excess <= 0 else low):
+                return best[1]
+            x = min(max(self._next(looks, close), good), bad)
+            if x in (good, bad) and x in (place for place, _ in looks):
+                x = (good + bad) / 2
+
+    @staticmethod
+    def _next(looks: Sequence[tuple[float, float]], close: float) -> float:
+        """Where the last two looks, or else a slope of 1, put an excess just below 0."""
+        x, excess = looks[-1]
+        slope = 1.0
+        if len(looks) > 1 and abs(x - looks[-2][0]) > close / 10:
+            slope = min(max((excess - looks[-2][1]) / (x - looks[-2][0]), 0.2), 5.0)
+        return x - (excess + ENOUGH / 2) / slope
 
     def first(self, low: float, high: float, close: float) -> float:
         """The smallest x, to within ``close``, at which a design can be made; at ``high`` one can."""

@@ -16,7 +16,15 @@ from . import notebook
 from .asked import Asked, Tables
 from .breach import Breach
 from .by_hand import ByHand, by_hand
-from .central import Central, central_bound, central_epsilon, central_first, checked_delta, default_delta
+from .central import (
+    Central,
+    central_bound,
+    central_delta,
+    central_epsilon,
+    checked_delta,
+    default_delta,
+    normal_noise,
+)
 from .collection import LINKABLE, OPEN_LINK, SIMULATED, UNLINKABLE, Collection
 from .composition import Composition, compose
 from .instead import unreadable
@@ -78,8 +86,8 @@ __all__ = [
     "assumptions",
     "by_hand",
     "central_bound",
+    "central_delta",
     "central_epsilon",
-    "central_first",
     "channels",
     "checked_delta",
     "compose",
@@ -94,6 +102,7 @@ __all__ = [
     "k_of",
     "level_of",
     "log_above",
+    "normal_noise",
     "notebook",
     "one_row_each",
     "outside",

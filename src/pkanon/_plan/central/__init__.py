@@ -3,15 +3,16 @@
 whole.py     what a plan states
 upper.py     the bound from above that is claimed: the privacy blanket
 pairs.py     which pairs of records can be the worst, and the law of their ratio;  positive.py  its mean positive part
+normal.py    where searches begin;  sets.py  all pairs at once, where rows are told apart by the units in which they agree
 lower.py     what two real neighbouring tables give away: a bound from below
 """
 
+from .normal import normal_noise
 from .upper import (
     LARGEST_UNITS,
     central_bound,
     central_delta,
     central_epsilon,
-    central_first,
     central_lower,
     default_delta,
 )
@@ -24,8 +25,8 @@ __all__ = [
     "central_bound",
     "central_delta",
     "central_epsilon",
-    "central_first",
     "central_lower",
     "checked_delta",
     "default_delta",
+    "normal_noise",
 ]

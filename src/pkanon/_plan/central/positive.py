@@ -1,6 +1,6 @@
 """An upper bound on the mean positive part of a compound sum, to many digits and for any number of records.
 
-``S = X_1 + ... + X_M``, M binomial(n, gamma), the X_i independent with law (x, p). With ``F(w) = 1 - gamma + gamma E e^(wX)``
+``S = X_1 + ... + X_M``, M binomial(n, gamma), the X_i independent with one law. With ``F(w) = 1 - gamma + gamma E e^(wX)``
 the moment generating function of S is F(w)^n, and for every t > 0
 
     E[(S + y)_+] = (1 / 2 pi) * integral of F(w)^n e^(wy) / w^2 over w = t + i theta.
@@ -15,13 +15,18 @@ Three steps, each of which can only increase the result:
    ``F(t)^n e^(tau^2 t^2 / 2) e^(-tau^2 theta_K^2 / 2) L / (2 pi^2 K)``, which is added.
 
 Everything is relative to F(t)^n, and t is chosen near the minimum of F(t)^n / t (Chernoff's bound), so that rounding errors
-are relative to a number of the order of the result. They are bounded and added (:func:`_rounding`). M = 0 makes S = 0
-exactly, and what smoothing did to that atom is known and taken off again.
+are relative to a number of the order of the result. They are bounded and added. M = 0 makes S = 0 exactly, and what
+smoothing did to that atom is known and taken off again.
+
+Several laws are bounded at once (:class:`Summands`), with the t and the L of the one that is likely to be the worst: every t
+and every L give a bound. K grows only as long as that helps, and for the others only if their bound is above that one's.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,99 +35,212 @@ Vector = NDArray[np.float64]
 
 _CUT = 4.5
 """tau theta_K: the first frequency left out is damped by e^(-4.5^2 / 2) = 4e-5, and divided by K."""
-_WORK = 2**20
-"""Sines and cosines per bound; some ten milliseconds."""
-_ROUGH, _FEWEST, _MOST = 2**7, 2**10, 2**13
-"""Frequencies; 2^7 are enough for 1% of delta when the sum is near normal."""
+_ROUGH, _TIMES, _MOST = 2**7, 4, 2**13
+"""Frequencies: 2^7 are enough for 1% of delta when the sum is near normal; each further step takes four times as many."""
+_CHEAP, _WORK = 2**15, 2**21
+"""Sines and cosines of the second step, at least, and of the last one; some twenty milliseconds."""
+_HELPS = 1.6e-2
+"""More frequencies are tried as long as the last step lowered the bound by more than this share."""
+_ALIKE = 1e-5
+"""A law that is worse than the first one by less than this share need not be looked at more closely."""
 _TINY = 1e-300
 """A positive number that underflows is reported as this."""
 
 
-def positive_part(x: Vector, p: Vector, size: Vector, gamma: float, records: int, enough: float = 0.0) -> float:
-    """A number not below E[S_+]; if it is no more than ``enough``, perhaps a rough one.
+class Summands(Protocol):
+    """The laws of one summand X, one law for each column."""
 
-    ``size``: the magnitude of the numbers whose difference each x is.
-    """
-    top, n = float(x.max()), float(records)
-    if top <= 0:  # so is S, unless x was rounded to 0
-        blur = 2.0**-50 * float(size.max())
-        return n * gamma * blur if top > -blur else 0.0
-    t = _saddle(x, p, gamma, n, top)
-    log_f = _log_f(t, x, p, gamma, n)
-    rounding = _rounding(p * np.exp(t * x), size, gamma / (1 + gamma * float(p @ np.expm1(t * x))), n)
-    # (sum x)_+ <= sum x_+, and s_+ <= e^(ts) / (et)
-    best = n * gamma * float(p @ np.maximum(x, 0)) * (1 + 1e-12)
-    best = min(best, max(math.exp(max(log_f + rounding * t, -690.0)) / (math.e * t) * (1 + 1e-9), _TINY))
-    if log_f < -650:
-        return best
-    period = _period(t, log_f, x, p, gamma, n, top)
-    for count in (_ROUGH, int(min(max(_WORK // len(x), _FEWEST), _MOST))):
-        if best > enough:
-            best = min(best, _fourier(x, p, gamma, n, t, log_f, rounding, period, count))
-    return best
+    @property
+    def gamma(self) -> float:
+        """The chance that a summand is there."""
+
+    @property
+    def width(self) -> int:
+        """How many numbers a frequency takes."""
+
+    @property
+    def reach(self) -> float:
+        """e^(t reach) must be a float."""
+
+    def positive(self) -> Vector:
+        """Numbers not below E[X_+]."""
+
+    def grown(self, t: float) -> Vector:
+        """E e^(tX) - 1."""
+
+    def turned(self, t: float, theta: Vector, columns: NDArray[np.intp]) -> tuple[Vector, Vector]:
+        """E e^((t + i theta) X) - E e^(tX), real and imaginary, a row for each theta."""
+
+    def rounding(self, t: float) -> float | Vector:
+        """How far rounding may move E e^((t + i theta) X), per unit of ``|t + i theta|``."""
 
 
-def _fourier(
-    x: Vector, p: Vector, gamma: float, n: float, t: float, log_f: float, rounding: float, period: float, count: int
-) -> float:
-    """The sum over ``count`` frequencies on each side of 0, and what it may be short of."""
-    tilted = p * np.exp(t * x)
-    scale = gamma / (1 + gamma * float(p @ np.expm1(t * x)))
-    tau = _CUT * period / (2 * math.pi * count)
-    total, error = 0.0, 0.0
-    step = max(1, 2**17 // len(x))  # arrays that stay in the cache
-    for start in range(0, count + 1, step):
-        theta = 2 * math.pi / period * np.arange(start, min(start + step, count + 1))
-        half = np.multiply.outer(theta / 2, x)
+@dataclass(frozen=True)
+class Atoms:
+    """One law, by its values and their probabilities; ``size`` is the magnitude of the numbers whose difference each x is."""
+
+    x: Vector
+    p: Vector
+    size: Vector
+    gamma: float
+
+    @property
+    def width(self) -> int:
+        return len(self.x)
+
+    @property
+    def reach(self) -> float:
+        return float(self.x.max())
+
+    def positive(self) -> Vector:
+        return np.array([self.p @ np.maximum(self.x, 0)])
+
+    def grown(self, t: float) -> Vector:
+        return np.array([self.p @ np.expm1(t * self.x)])
+
+    def turned(self, t: float, theta: Vector, columns: NDArray[np.intp]) -> tuple[Vector, Vector]:
+        tilted = self.p * np.exp(t * self.x)
+        half = np.multiply.outer(theta / 2, self.x)
         sine = np.sin(half)
-        # F(w) / F(t) - 1, its real part a sum of terms of one sign
-        real = -2 * scale * (np.square(sine) @ tilted)
-        imaginary = 2 * scale * ((sine * np.cos(half)) @ tilted)
-        exponent = n / 2 * np.log1p(np.maximum(real * (2 + real) + imaginary**2, -1 + 1e-16))
-        exponent += tau**2 / 2 * (t**2 - theta**2) - np.log(t**2 + theta**2)
-        angle = n * np.arctan2(imaginary, 1 + real) + tau**2 * t * theta - 2 * np.arctan2(theta, t)
-        weight = np.where(theta > 0, 2.0, 1.0) * np.exp(exponent)
-        total += float(weight @ np.cos(angle))
+        # the real part is a sum of terms of one sign
+        return -2 * (np.square(sine) @ tilted)[:, None], 2 * ((sine * np.cos(half)) @ tilted)[:, None]
+
+    def rounding(self, t: float) -> float:
+        """x is off by a few units in the last place of ``size``, p and the exponentials by a few of their own.
+
+        The latter moves E e^(wX) - 1 no more than the same error of x would; a dot product is off by at most a unit for
+        each of its terms.
+        """
+        return (64 + len(self.x)) * 2.0**-53 * float((self.p * np.exp(t * self.x)) @ self.size)
+
+
+def positive_part(summands: Summands, records: int, enough: float = 0.0, *, rough: bool = False) -> float:
+    """A number not below E[S_+] for any of the laws; if it is no more than ``enough``, or if asked for, perhaps a rough one."""
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not a number is no bound, and there is always another
+        return _positive_part(summands, float(records), enough, rough)
+
+
+def _positive_part(summands: Summands, n: float, enough: float, rough: bool) -> float:
+    gamma = summands.gamma
+    t = _saddle(summands, n)
+    grown = summands.grown(t)
+    log_f = n * np.log1p(gamma * grown)
+    scale = gamma / (1 + gamma * grown)
+    rounding = n * scale * summands.rounding(t)
+    # (sum x)_+ <= sum x_+, and s_+ <= e^(ts) / (et)
+    chernoff = np.exp(np.maximum(log_f + rounding * t, -690.0)) / (math.e * t) * (1 + 1e-9)
+    best = np.fmin(n * gamma * summands.positive() * (1 + 1e-12), np.maximum(chernoff, _TINY))
+    fine = int(min(max(_CHEAP // summands.width, _TIMES * _ROUGH), _MOST))
+    counts = [_ROUGH, fine]
+    while counts[-1] * _TIMES <= min(_WORK // summands.width, _MOST):
+        counts.append(counts[-1] * _TIMES)
+    lead = int(np.argmax(best))
+    period = _period(summands, n, t, float(log_f[lead]), lead)
+    for columns in np.array([lead]), np.delete(np.arange(len(best)), lead):
+        left = columns[(best[columns] > enough) & (log_f[columns] >= -650)]
+        sums = _Sums(summands, n, t, period, scale, log_f, rounding, left)
+        for count in counts[:1] if rough else counts:
+            if not len(sums.columns):
+                break
+            before = best[sums.columns]
+            now = np.fmin(before, sums.bound(count))
+            best[sums.columns] = now
+            sums.only((now > enough) & ((now < before * (1 - _HELPS)) | (count == _ROUGH)))
+        enough = max(enough, float(best[lead]) * (1 + _ALIKE))  # the others matter if they are worse
+    return float(best.max())
+
+
+class _Sums:
+    """The sums over frequencies of some columns; each call takes more of them, and none is computed twice."""
+
+    def __init__(
+        self,
+        summands: Summands,
+        n: float,
+        t: float,
+        period: float,
+        scale: Vector,
+        log_f: Vector,
+        rounding: Vector,
+        columns: NDArray[np.intp],
+    ) -> None:
+        self.summands, self.n, self.t, self.period = summands, n, t, period
+        self.scale, self.log_f, self.rounding, self.columns = scale, log_f, rounding, columns
+        self.exponent, self.angle = np.zeros((0, len(columns))), np.zeros((0, len(columns)))
+
+    def only(self, keep: NDArray[np.bool_]) -> None:
+        """Go on with some of the columns."""
+        self.columns = self.columns[keep]
+        self.exponent, self.angle = self.exponent[:, keep], self.angle[:, keep]
+
+    def bound(self, count: int) -> Vector:
+        """The sum over ``count`` frequencies on each side of 0, and what it may be short of."""
+        self._extend(count + 1)
+        t, period, tau = self.t, self.period, _CUT * self.period / (2 * math.pi * count)
+        theta = self._theta(0, count + 1)
+        damped = np.where(theta > 0, 2.0, 1.0) / (t**2 + theta**2) * np.exp(tau**2 / 2 * (t**2 - theta**2))
+        turn = tau**2 * t * theta - 2 * np.arctan2(theta, t)
+        weight = damped[:, None] * np.exp(self.exponent)
+        total = (weight * np.cos(self.angle + turn[:, None])).sum(axis=0)
+        rounding, log_f = self.rounding[self.columns], self.log_f[self.columns]
         # 1e-11: the sum of up to 2^13 weights itself
-        error += float(weight @ (np.expm1(np.minimum(rounding * np.hypot(t, theta), 50.0)) + 1e-11))
-    left_out = math.exp((tau**2 * t**2 - _CUT**2) / 2) * period / (2 * math.pi**2 * count)
-    # rounding errors of F(t)^n itself are those of a frequency 0
-    whole = math.exp(log_f + rounding * t) * ((max(total, 0.0) + error) / period + left_out)
-    nothing = math.exp(n * math.log1p(-gamma)) * tau / math.sqrt(2 * math.pi) if gamma < 1 else 0.0
-    return max(whole * (1 + 1e-9) - nothing * (1 - 1e-9), _TINY)
+        wobble = np.expm1(np.minimum(np.multiply.outer(np.hypot(t, theta), rounding), 50.0)) + 1e-11
+        error = (weight * wobble).sum(axis=0)
+        left_out = math.exp((tau**2 * t**2 - _CUT**2) / 2) * period / (2 * math.pi**2 * count)
+        # rounding errors of F(t)^n itself are those of a frequency 0
+        whole = np.exp(log_f + rounding * t) * ((np.maximum(total, 0.0) + error) / period + left_out)
+        gamma = self.summands.gamma
+        nothing = math.exp(self.n * math.log1p(-gamma)) * tau / math.sqrt(2 * math.pi) if gamma < 1 else 0.0
+        return np.asarray(np.maximum(whole * (1 + 1e-9) - nothing * (1 - 1e-9), _TINY), float)
+
+    def _theta(self, start: int, stop: int) -> Vector:
+        return np.asarray(2 * math.pi / self.period * np.arange(start, stop), float)
+
+    def _extend(self, count: int) -> None:
+        """log F(w)^n / F(t)^n, its real and imaginary part, for the first ``count`` frequencies."""
+        exponents, angles = [self.exponent], [self.angle]
+        step = max(1, 2**17 // max(self.summands.width, len(self.columns)))  # arrays that stay in the cache
+        for start in range(len(self.exponent), count, step):
+            theta = self._theta(start, min(start + step, count))
+            real, imaginary = self.summands.turned(self.t, theta, self.columns)
+            scale = self.scale[self.columns]
+            real, imaginary = real * scale, imaginary * scale  # F(w) / F(t) - 1
+            exponents.append(self.n / 2 * np.log1p(np.maximum(real * (2 + real) + imaginary**2, -1 + 1e-16)))
+            angles.append(self.n * np.arctan2(imaginary, 1 + real))
+        self.exponent, self.angle = np.concatenate(exponents), np.concatenate(angles)
 
 
-def _log_f(t: float, x: Vector, p: Vector, gamma: float, n: float) -> float:
-    """n log F(t)."""
-    return n * math.log1p(gamma * float(p @ np.expm1(t * x)))
+def _saddle(summands: Summands, n: float) -> float:
+    """A t near the one that makes the largest F(t)^n / t smallest. Any other t is valid too."""
+
+    def height(log_t: float) -> float:
+        return float(n * np.log1p(summands.gamma * summands.grown(math.exp(log_t))).max()) - log_t
+
+    # n log F is convex, the largest of convex functions too, and so is -log t: there is one valley
+    high = math.log(200 / summands.reach)
+    low = high - 45.0
+    golden = (math.sqrt(5) - 1) / 2
+    right, left = low + golden * (high - low), high - golden * (high - low)
+    at_left, at_right = height(left), height(right)
+    while high - low > 0.02:
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - golden * (high - low)
+            at_left = height(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + golden * (high - low)
+            at_right = height(right)
+    return math.exp((low + high) / 2)
 
 
-def _saddle(x: Vector, p: Vector, gamma: float, n: float, top: float) -> float:
-    """The t that makes F(t)^n / t smallest: the only root of n F'/F - 1/t. Any other t is valid too."""
-    low, high = -45.0, 0.0  # log of t, relative to 200 / top
-    for _ in range(30):
-        middle = (low + high) / 2
-        t = 200 / top * math.exp(middle)
-        tilted = p * np.exp(t * x)
-        slope = n * gamma * float(tilted @ x) / (1 - gamma + gamma * float(tilted.sum()))
-        low, high = (middle, high) if slope * t < 1 else (low, middle)
-    return 200 / top * math.exp(low)
-
-
-def _period(t: float, log_f: float, x: Vector, p: Vector, gamma: float, n: float, top: float) -> float:
-    """L so long that the terms j other than 0 are small; how small decides tightness only."""
+def _period(summands: Summands, n: float, t: float, log_f: float, lead: int) -> float:
+    """L so long that the terms j other than 0 are small for the law ``lead``; how small decides tightness only."""
     above = 18 - log_f  # j >= 1 adds about L e^(-tL)
     # j <= -1 adds at most F(t)^n / (et) times the chance of S > L after tilting by t; Chernoff's bound at rt
     choices = [
-        (14 + _log_f(r * t, x, p, gamma, n) - log_f) / (r - 1) for r in (1.1, 1.25, 1.5, 2.0, 3.0) if r * t * top < 600
+        (14 + n * math.log1p(summands.gamma * float(summands.grown(r * t)[lead])) - log_f) / (r - 1)
+        for r in (1.1, 1.25, 1.5, 2.0, 3.0)
+        if r * t * summands.reach < 600
     ]
     return float(min(max(above, min(choices, default=above)), 2000.0)) / t
-
-
-def _rounding(tilted: Vector, size: Vector, scale: float, n: float) -> float:
-    """How far rounding moves n log F(w), per unit of |w|.
-
-    x is off by a few units in the last place of ``size``, p and the exponentials by a few of their own, which moves
-    E e^(wX) - 1 no more than the same error of x would; a dot product is off by at most a unit for each of its terms.
-    """
-    return (64 + len(size)) * 2.0**-53 * n * scale * float(tilted @ size)

@@ -5,6 +5,7 @@ in one record. The upper bound is the privacy blanket of Balle, Bell, Gascon and
 largest ``(1/n) E[(sum over i <= M of (a_i - e^eps b_i))_+]`` over pairs of rows, M binomial(n, gamma).
 
     pairs.py     which pairs can be the worst, and the law of (a, b) for each
+    sets.py      all pairs at once, where there are no general matrices
     positive.py  the mean positive part of the sum, from above
     lower.py     what two real neighbouring tables give away: a bound from below
 
@@ -15,24 +16,25 @@ released; whether a delta is small enough to mean anything (below 1/n) is for th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..._blocks import Block
+from ..._blocks import Agreement, Block
 from ..._errors import TargetError
 from ..privacy import log_above, total_epsilon_ratio
 from .lower import central_lower as _lower
+from .normal import normal_epsilon
 from .pairs import Blanket, Law, Vector
-from .positive import positive_part
+from .positive import Atoms, Summands, positive_part
+from .sets import Sets
 
 __all__ = [
     "LARGEST_UNITS",
     "central_bound",
     "central_delta",
     "central_epsilon",
-    "central_first",
     "central_lower",
     "default_delta",
 ]
@@ -45,7 +47,11 @@ _SPACING = 0.03
 _NEGLIGIBLE, _HOPELESS = 1e-9, 150.0
 """A local eps that floats can tell from 0, and whose square they can hold; others are returned as they are."""
 _PRECISION = 1e-6
-"""How closely the search encloses eps, relative to it."""
+"""How closely the search encloses eps, relative to it, unless delta is reached closely before."""
+_CLOSE = 5e-4
+"""The share of delta that may stay unused: some 2e-5 of eps."""
+_ROOM = 3e-5
+"""A share of eps, for pairs that are worse than the first one by next to nothing."""
 
 
 def default_delta(records: int) -> float:
@@ -61,20 +67,14 @@ def central_epsilon(blocks: Sequence[Block], records: int, delta: float) -> floa
     local = log_above(total_epsilon_ratio(blocks))
     if not _NEGLIGIBLE < local < _HOPELESS:
         return local
-    return _smallest(Blanket.of(blocks), records, delta, local)
+    sets = _sets(blocks)
+    if sets is None:
+        return _smallest(Blanket.of(blocks), records, delta, local)
 
+    def reached(epsilon: float, rough: bool) -> float:
+        return _share(sets.at(epsilon), records, rough=rough)
 
-def central_first(blocks: Sequence[Block], records: int, delta: float) -> float:
-    """The eps of one pair of rows that is likely to be the worst: no proof, but near :func:`central_epsilon` at once."""
-    _check(blocks, records)
-    _check_delta(delta)
-    local = log_above(total_epsilon_ratio(blocks))
-    if not _NEGLIGIBLE < local < _HOPELESS:
-        return local
-    blanket = Blanket.of(blocks)
-    if _Watch(blanket, records, 0.0).delta(blanket.first, delta) <= delta:
-        return 0.0
-    return _search(blanket.first, blanket, records, delta, 0.0, local)
+    return _search(reached, math.sqrt(sets.gamma * sets.spread / records), delta, 0.0, local)
 
 
 def central_bound(blocks: Sequence[Block], records: int, delta: float) -> float:
@@ -97,7 +97,14 @@ def _smallest(blanket: Blanket, records: int, delta: float, local: float) -> flo
     watch = _Watch(blanket, records, epsilon)
     for law in blanket.laws():
         if watch.delta(law, delta) > delta:
-            epsilon = _search(law, blanket, records, delta, epsilon, local)
+            noise = math.sqrt(blanket.gamma * float(law.p @ (law.a - law.b) ** 2) / records)
+
+            def reached(epsilon: float, rough: bool, law: Law = law) -> float:
+                return _Watch(blanket, records, epsilon).delta(law, 0.0, rough=rough)
+
+            epsilon = _search(reached, noise, delta, epsilon, local)
+            if blanket.pairs > 1:  # a little room for pairs that are worse by rounding errors only
+                epsilon = min(epsilon * (1 + _ROOM), local)
             if epsilon >= local:
                 return local
             watch = _Watch(blanket, records, epsilon)
@@ -105,8 +112,12 @@ def _smallest(blanket: Blanket, records: int, delta: float, local: float) -> flo
     return min(epsilon, local)
 
 
-def central_delta(blocks: Sequence[Block], records: int, epsilon: float) -> float:
-    """A number not below the delta of (``epsilon``, delta); 1 where a value can tell for sure what it was."""
+def central_delta(blocks: Sequence[Block], records: int, epsilon: float, *, rough: bool = False) -> float:
+    """A number not below the delta of (``epsilon``, delta); 1 where a value can tell for sure what it was.
+
+    A ``rough`` one is some percent too high, and quick for large plans; with matrices, it is that of one pair of rows that is
+    likely to be among the worst, and no proof.
+    """
     _check(blocks, records)
     if not epsilon >= 0:
         raise TargetError(f"epsilon = {epsilon}: it must not be negative.")
@@ -115,10 +126,13 @@ def central_delta(blocks: Sequence[Block], records: int, epsilon: float) -> floa
         return 0.0 if local < math.inf else 1.0
     if not _NEGLIGIBLE < local < _HOPELESS:
         return min(2 * local, 1.0)  # at most e^local - 1
+    sets = _sets(blocks)
+    if sets is not None:
+        return min(_share(sets.at(epsilon), records, rough=rough), 1.0)
     blanket = Blanket.of(blocks)
     watch, worst = _Watch(blanket, records, epsilon), 0.0
-    for law in blanket.laws():
-        worst = max(worst, watch.delta(law, worst))
+    for law in [blanket.first] if rough else blanket.laws():
+        worst = max(worst, watch.delta(law, worst, rough=rough))
     return min(worst, 1.0)
 
 
@@ -151,37 +165,53 @@ def _check_records(records: int) -> None:
         raise TargetError(f"records = {records}: shuffling hides nothing unless there are at least 2 records.")
 
 
-def _search(law: Law, blanket: Blanket, records: int, delta: float, low: float, local: float) -> float:
-    """An eps at which the bound for this pair is at most ``delta``, given that it is not at ``low``.
+def _sets(blocks: Sequence[Block]) -> Sets | None:
+    """All sets of units at once, where there is more than one pair of rows and each is told by such a set."""
+    several = any(isinstance(block, Agreement) and len(block.units) > 1 for block in blocks)
+    return Sets.of(blocks) if several else None
 
-    Regula falsi (Illinois) on sqrt(-log delta), which is nearly linear in eps, as for a normal sum.
+
+def _share(summands: Summands, records: int, enough: float = 0.0, *, rough: bool = False) -> float:
+    """delta of the worst pair of rows; if it is no more than ``enough``, or if asked for, perhaps a rough bound."""
+    return positive_part(summands, records, enough * records * (1 - 1e-9), rough=rough) / records * (1 + 1e-12)
+
+
+def _search(reached: Callable[[float, bool], float], noise: float, delta: float, low: float, local: float) -> float:
+    """An eps at which the bound ``reached`` is at most ``delta``, given that it is not at ``low``.
+
+    sqrt(-log delta) is nearly linear in eps, as for a normal sum, whose standard deviation is n ``noise``: so the first guess.
+    Then secants. The bound is rough as long as steps are long. Whatever is returned was reached, or is the local eps.
     """
 
-    def height(epsilon: float) -> float:
-        reached = _Watch(blanket, records, epsilon).delta(law, delta)
-        return math.sqrt(-math.log(min(max(reached, 1e-300), 1.0)))
+    def height(share: float) -> float:
+        return math.sqrt(-math.log(min(max(share, 1e-300), 1.0)))
 
-    goal = math.sqrt(-math.log(delta)) * (1 + 1e-12)  # above what rounding the root and the logarithm can do
-    high, below, above = local, height(low) - goal, 26.3 - goal  # sqrt(-log 1e-300) = 26.3
-    side = 0
-    for _ in range(200):
-        if high - low <= _PRECISION * high or not above > 0 > below:
-            break
-        middle = low - below * (high - low) / (above - below)
+    goal = height(delta) * (1 + 1e-12)  # above what rounding the root and the logarithm can do
+    # aim between the goal and a delta that is too small by a share of _CLOSE
+    room = _CLOSE / (2 * goal) + 1e-12
+    high, last, slope = local, (0.0, height(noise / math.sqrt(2 * math.pi)), True), 0.0  # as if sums were normal
+    x, rough = normal_epsilon(noise, delta), True
+    for _ in range(100):
+        if not low < x < high:
+            x = (low + high) / 2
         # never closer to an end than a part of the precision asked for
         margin = min(_PRECISION / 4 * high, (high - low) / 4)
-        middle = min(max(middle, low + margin), high - margin)
-        now = height(middle)
+        x = min(max(x, low + margin), high - margin)
+        now = height(reached(x, rough))
         if now >= goal:
-            high, above = middle, now - goal
-            below /= 2 if side == 1 else 1
-            side = 1
+            high = x
         else:
-            low, below = middle, now - goal
-            above /= 2 if side == -1 else 1
-            side = -1
-    # A little room for pairs that are worse by rounding errors only.
-    return min(high * (1 + 30 * _PRECISION), local) if blanket.pairs > 1 else high
+            low = x
+        if high - low <= _PRECISION * high or (0 <= now - goal <= room and not rough):
+            break
+        before, then, was_rough = last
+        if slope <= 0 or rough == was_rough:  # between a rough bound and another it would be wrong
+            slope = (now - then) / (x - before) if x != before else 0.0
+        last = x, now, rough
+        step = (goal + room / 2 - now) / slope if slope > 0 else -x
+        rough = rough and abs(step) > 0.05 * x
+        x += step
+    return high
 
 
 @dataclass
@@ -200,12 +230,12 @@ class _Watch:
     nodes: Vector | None = None
     known: list[tuple[Vector, float]] = field(default_factory=list)
 
-    def delta(self, law: Law, enough: float) -> float:
+    def delta(self, law: Law, enough: float, *, rough: bool = False) -> float:
         """A bound for this pair; if it is no more than ``enough``, perhaps not the best one."""
         factor = math.exp(self.epsilon)
         x, size, p = law.a - factor * law.b, law.a + factor * law.b, law.p
         if x.max() <= 0 or (self.blanket.pairs == 1 and len(x) <= _EXACT):
-            return self._bound(x, p, size, enough)
+            return self._bound(x, p, size, enough, rough)
         if self.nodes is None:
             first = self.blanket.first
             scale = math.sqrt(float(first.p @ (first.a - factor * first.b) ** 2))
@@ -221,14 +251,16 @@ class _Watch:
                 return reached + slack
         used = weights > 0
         sizes = _split(x, p * size, self.nodes)[used] / weights[used]
-        reached = self._bound(self.nodes[used], weights[used], sizes, enough)
+        reached = self._bound(self.nodes[used], weights[used], sizes, enough, rough)
         if len(self.known) < 16:
             self.known.append((curve, reached))
         return reached
 
-    def _bound(self, x: Vector, p: Vector, size: Vector, enough: float) -> float:
-        n = self.records
-        return positive_part(x, p, size, self.blanket.gamma, n, enough * n * (1 - 1e-9)) / n * (1 + 1e-12)
+    def _bound(self, x: Vector, p: Vector, size: Vector, enough: float, rough: bool) -> float:
+        if x.max() <= 0:  # so is the sum, unless x was rounded to 0
+            blur = 2.0**-50 * float(size.max())
+            return self.blanket.gamma * blur if x.max() > -blur else 0.0
+        return _share(Atoms(x, p, size, self.blanket.gamma), self.records, enough, rough=rough)
 
 
 def _nodes(factor: float, ratio: float, scale: float) -> Vector:
