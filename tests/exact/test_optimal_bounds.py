@@ -41,7 +41,7 @@ def lower_bound(problem, t):
     In x = (lo t, lo) eigenvalues are linear and F = sum coefficient / lam^2 is convex, so F(s) >= F(x) + F'(x)(s - x)
     for every feasible s: a linear program finds the smallest.
     """
-    gain, share, count = math.expm1(problem.epsilon), problem.cells(), len(problem.masks)
+    gain, share, count = math.expm1(problem.epsilon), problem.cells, len(problem.masks)
     lo = 1 / (1 + gain * (share * t).sum())
     x = np.append(lo * t, lo)
     masks = sorted({*problem.coefficients, *problem.floors})

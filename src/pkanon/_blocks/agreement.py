@@ -164,9 +164,9 @@ class Agreement(Block):
     def epsilon_ratio(self) -> Fraction | None:
         if not all(self.sets):
             return None
-        # compared as fractions, by cross-multiplication: largest over smallest f
-        f = [Fraction(count, cells) for count, cells in zip(self.sets, self._cells)]
-        return max(f) / min(f)
+        # largest over smallest f, in whole numbers: the cells of the empty set are a multiple of those of every other
+        f = [count * (self._cells[0] // cells) for count, cells in zip(self.sets, self._cells)]
+        return Fraction(max(f), min(f))
 
     @property
     def anonymity_ratio(self) -> Fraction:

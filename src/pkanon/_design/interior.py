@@ -31,6 +31,8 @@ ENOUGH = 1e-5
 """The gap, and the missing part of a floor, with which a search that got stuck still counts."""
 INSIDE = 0.96
 """The start is moved this close to the boundary it lies on: an interior point needs distance."""
+ALONE = 2**18
+"""Multiplications that a library of linear algebra does not divide among threads."""
 STEPS = tuple(0.5 * 0.7**power for power in range(40))
 """Shares of the way to a vertex that are tried."""
 
@@ -79,29 +81,29 @@ def minimise(program: Program, t: Floats) -> Floats | None:
 
 
 def _eigenvalues(program: Program, t: Floats) -> Floats:
-    return np.asarray(program.rows @ t / (1 + program.price @ t))
+    return np.asarray(_down(program.rows, t) / (1 + program.price @ t))
 
 
 def _near_best(program: Program, t: Floats) -> Floats:
     """A mixture of vertices whose objective is near the least one without floors."""
     lo = 1 / (1 + program.price @ t)
     v = lo * t
-    y = program.rows @ v
+    y = _down(program.rows, v)
     value = _objective(program, y)
     for _ in range(MOST_VERTICES):
-        worth = -_slopes(program, y)[0] @ program.rows
+        worth = -_across(_slopes(program, y)[0], program.rows)
         # the best vertex takes the unknowns of the highest worth per price, as many as raise the ratio
         order = np.argsort(-worth / program.price)
         ratios = np.cumsum(worth[order]) / (1 + np.cumsum(program.price[order]))
         vertex = np.zeros(len(t))
         vertex[order[: int(np.argmax(ratios)) + 1]] = 1 / (1 + program.price[order].cumsum()[int(np.argmax(ratios))])
-        way = program.rows @ vertex - y
+        way = _down(program.rows, vertex) - y
         gap = float(-_slopes(program, y)[0] @ way)
         nearest, share = min((_objective(program, y + share * way), share) for share in STEPS)
         if nearest >= value or gap < 0.1 * value:
             break
         v = v + share * (vertex - v)
-        y, value = program.rows @ v, nearest
+        y, value = _down(program.rows, v), nearest
     return np.asarray(v / (1 - program.price @ v))
 
 
@@ -123,13 +125,13 @@ class _Point:
         t = 0.5 + (t - 0.5) * INSIDE
         lo = float(1 / (1 + program.price @ t))
         v = lo * t
-        y = program.rows @ v
+        y = _down(program.rows, v)
         bounded = np.isfinite(program.least)
         least = np.where(bounded, program.least, 0.0)
         mean = 0.1 * _objective(program, y) / (2 * len(v) + bounded.sum())
         slack = np.where(bounded, np.maximum(y - least, 0.1 * np.abs(least) + 1e-3), 1.0)
         floor = np.where(bounded, mean / slack, 0.0)
-        slope = (_slopes(program, y)[0] - floor) @ program.rows
+        slope = _across(_slopes(program, y)[0] - floor, program.rows)
 
         def high(total: float) -> Floats:
             rest = slope + total * program.price
@@ -147,7 +149,7 @@ class _Point:
     def missing(self, program: Program) -> Floats:
         """By how much ``y - least`` differs from the slack."""
         bounded = np.isfinite(program.least)
-        return np.where(bounded, program.rows @ self.v - np.where(bounded, program.least, 0.0) - self.slack, 0.0)
+        return np.where(bounded, _down(program.rows, self.v) - np.where(bounded, program.least, 0.0) - self.slack, 0.0)
 
     def complement(self, program: Program) -> float:
         """The sum of all products of a multiplier and its slack: the duality gap once all residuals are zero."""
@@ -156,10 +158,13 @@ class _Point:
 
     def away(self, program: Program) -> float:
         """How far the point is from a solution: the largest of gap, missing floors and gradient, each as a share."""
-        y = program.rows @ self.v
+        y = _down(program.rows, self.v)
         value = _objective(program, y)
         gradient = (
-            (_slopes(program, y)[0] - self.floor) @ program.rows - self.low + self.high + self.total * program.price
+            _across(_slopes(program, y)[0] - self.floor, program.rows)
+            - self.low
+            + self.high
+            + self.total * program.price
         )
         missing = float(np.abs(self.missing(program)).max(initial=0.0))
         return max(self.complement(program) / value, missing, float(np.abs(gradient) @ self.v) / value)
@@ -171,7 +176,7 @@ def _step(program: Program, point: _Point) -> _Point | None:
 
     rows, price = program.rows, program.price
     v, lo, slack, low, high, floor = point.v, point.lo, point.slack, point.low, point.high, point.floor
-    bounded, costly, room, y = np.isfinite(program.least), program.costs > 0, lo - v, rows @ v
+    bounded, costly, room, y = np.isfinite(program.least), program.costs > 0, lo - v, _down(rows, v)
     first, second = _slopes(program, y)
     missing = point.missing(program)
     mean = point.complement(program) / (2 * len(v) + bounded.sum())
@@ -179,7 +184,7 @@ def _step(program: Program, point: _Point) -> _Point | None:
     diagonal = low / v + upper
     weights = second + np.where(bounded, floor / slack, 0.0)
     scaled = rows / diagonal
-    inner = scaled @ rows.T
+    inner = _product(scaled, rows)
     inner[np.diag_indices(len(y))] += 1 / weights
     try:
         factor = cho_factor(inner, lower=True, check_finite=False)
@@ -191,11 +196,11 @@ def _step(program: Program, point: _Point) -> _Point | None:
 
         y is computed beside v, not from it: where floors bind, rows v is the small difference of large numbers.
         """
-        force = cho_solve(factor, rows @ (right / diagonal), check_finite=False)
+        force = cho_solve(factor, _down(rows, right / diagonal), check_finite=False)
         for _ in range(2):
-            result = (right - force @ rows) / diagonal
-            force = force + cho_solve(factor, rows @ result - force / weights, check_finite=False)
-        return (right - force @ rows) / diagonal, force / weights
+            result = (right - _across(force, rows)) / diagonal
+            force = force + cho_solve(factor, _down(rows, result) - force / weights, check_finite=False)
+        return (right - _across(force, rows)) / diagonal, force / weights
 
     (v_by_lo, y_by_lo), (v_by_price, y_by_price) = solve(-upper), solve(price)
     border = np.array(
@@ -205,7 +210,7 @@ def _step(program: Program, point: _Point) -> _Point | None:
     def direction(at_low: Floats, at_high: Floats, at_floor: Floats) -> tuple[_Point, float]:
         """The way to the point where the products of multipliers and slacks are these, and how much of it is free."""
         pull = first - np.where(bounded, (at_floor - floor * missing) / slack, 0.0)
-        v_alone, y_alone = solve(at_low / v - at_high / room - price * point.total - pull @ rows)
+        v_alone, y_alone = solve(at_low / v - at_high / room - price * point.total - _across(pull, rows))
         target = [(at_high / room).sum() - point.total + upper @ v_alone, 1 - price @ v - lo - price @ v_alone]
         d_lo, d_total = np.linalg.solve(border, np.array(target))
         d_v = v_alone - v_by_lo * d_lo - v_by_price * d_total
@@ -247,3 +252,27 @@ def _free(value: Floats, change: Floats) -> float:
     """The share of a change that leaves positive numbers positive, at most 1."""
     falling = change < 0
     return min(1.0, float((-value[falling] / change[falling]).min(initial=math.inf)))
+
+
+# Libraries of linear algebra share such small products among threads that wait for each other most of the time.
+
+
+def _down(rows: Floats, columns: Floats) -> Floats:
+    """rows @ columns, in this thread."""
+    return np.asarray(np.einsum("ij,j->i", rows, columns), float)
+
+
+def _across(weights: Floats, rows: Floats) -> Floats:
+    """weights @ rows, in this thread."""
+    return np.asarray(np.einsum("i,ij->j", weights, rows), float)
+
+
+def _product(left: Floats, right: Floats) -> Floats:
+    """left @ right.T: in this thread, as long as its parts are large enough to be quick."""
+    part = ALONE // len(left) ** 2
+    if part < 8:
+        return np.asarray(left @ right.T)
+    result = np.zeros((len(left), len(right)))
+    for start in range(0, left.shape[1], part):
+        result += left[:, start : start + part] @ right[:, start : start + part].T
+    return result

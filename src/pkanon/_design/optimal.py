@@ -51,6 +51,8 @@ SHRINKS = (0.0, 1e-4, 3e-4, 1e-3, 3e-3)
 """Shares by which the budget shrinks where the solver gets stuck; rounding to words spends the whole of it again."""
 TINY_EPSILON = 1e-6
 """Below it all simple designs are the same but for rounding, and a search has nowhere to start."""
+_BITS = 128
+"""Of the whole numbers that stand for shares and gains while they are rounded to words; fractions would be slow."""
 LARGE = 2**8
 """Sets of units: with more, the interior-point solver goes first."""
 
@@ -82,7 +84,7 @@ def solve(problem: Problem) -> NDArray[np.float64] | None:
     impossible = 0
     for signs in patterns:
         try:
-            t = _with_floors(problem, signs, work)
+            t = _with_floors(problem, signs, work, needed=not solutions)
         except Infeasible:
             impossible += 1
         else:
@@ -122,11 +124,16 @@ def _with_wishes(
     return t
 
 
-def _with_floors(problem: Problem, signs: Mapping[int, float], work: _Work) -> NDArray[np.float64] | None:
-    """Solve, see which floors are violated, add them, and again; a large problem is solved with all of them, if possible."""
+def _with_floors(
+    problem: Problem, signs: Mapping[int, float], work: _Work, *, needed: bool = True
+) -> NDArray[np.float64] | None:
+    """Solve, see which floors are violated, add them, and again; a large problem is solved with all of them, if possible.
+
+    One that is not needed, as there is another, is given up then: what it might gain is not worth the time.
+    """
     if len(problem.masks) > LARGE and problem.epsilon > TINY_EPSILON:
         t = _by_interior_point(problem, signs)
-        if t is not None:
+        if t is not None or not needed:
             return t
     active: dict[int, float] = {}
     masks = list(problem.floors)
@@ -217,13 +224,14 @@ def rounded(units: Sequence[Unit], t: NDArray[np.float64], limit: Fraction) -> A
     if high <= low:
         return None
     # from 0 to 1, so that R = 1 + gain but for rounding: whatever the solver left of the budget is spent
-    exact = [Fraction((float(share) - low) / (high - low)) for share in t]
+    shares = [int((float(share) - low) / (high - low) * 2.0**_BITS) for share in t]
     whole = Fraction(math.expm1(budget(limit)))
     gain = whole
     for _ in range(20):
-        weights = [count * (1 + gain * share) for count, share in zip(cells, exact)]
+        unit = round(gain * 2**_BITS)
+        weights = [count * (4**_BITS + unit * share) for count, share in zip(cells, shares)]
         total = sum(weights)
-        sets = [max(1, round(2**64 * weight / total)) for weight in weights]
+        sets = [max(1, ((weight << 65) + total) // (2 * total)) for weight in weights]
         largest = max(range(len(sets)), key=sets.__getitem__)
         sets[largest] += 2**64 - sum(sets)
         block = Agreement(tuple(units), tuple(sets))

@@ -55,8 +55,8 @@ class Problem:
         kinds = [(size, *(f"{numbers[1 << bit]:.9g}" for numbers in by_mask)) for bit, size in enumerate(self.sizes)]
         first: dict[tuple[int, ...], int] = {}
         places = [[bit for bit, kind in enumerate(kinds) if kind == one] for one in dict.fromkeys(kinds)]
-        counts = (tuple(sum(mask >> bit & 1 for bit in bits) for bits in places) for mask in self.masks)
-        firsts = np.array([first.setdefault(count, mask) for mask, count in enumerate(counts)])
+        counts = np.stack([self.kept[:, bits].sum(axis=1) for bits in places], axis=1).tolist()
+        firsts = np.array([first.setdefault(tuple(count), mask) for mask, count in enumerate(counts)])
         same = all(np.allclose(numbers, numbers[firsts], rtol=1e-8, atol=0) for numbers in by_mask)
         return firsts if same else np.arange(len(self.masks))
 
@@ -66,6 +66,7 @@ class Problem:
         inside = ([bit for bit in range(len(self.sizes)) if mask >> bit & 1] for mask in masks)
         return np.array([factors[:, bits].prod(axis=1) for bits in inside]).reshape(len(masks), len(self.masks))
 
+    @cached_property
     def cells(self) -> NDArray[np.float64]:
         """cnt_S: how many values agree with a given one on exactly S, as a share of all values."""
         sizes = np.array(self.sizes, float)
@@ -73,7 +74,7 @@ class Problem:
 
     def eigenvalues(self, t: NDArray[np.float64], masks: Sequence[int]) -> NDArray[np.float64]:
         """lam_T of the mechanism with these t."""
-        gain = math.expm1(self.epsilon) * self.cells() * t
+        gain = math.expm1(self.epsilon) * self.cells * t
         return np.asarray(self.characters(masks) @ gain / (1 + gain.sum()))
 
     @cached_property
@@ -141,9 +142,9 @@ def program(problem: Problem, signs: Mapping[int, float], floors: Mapping[int, f
     if scales.min() < TINY or not np.isfinite(costs.sum()):
         return None
     gain = math.expm1(problem.epsilon)
-    rows = np.array([np.bincount(kind, row * problem.cells()) for row in problem.characters(masks)])
+    rows = np.array([np.bincount(kind, row * problem.cells) for row in problem.characters(masks)])
     rows = rows * np.array([signs[mask] for mask in masks])[:, None] * gain / scales[:, None]
     least = np.array([bounded.get(mask, -math.inf) for mask in masks]) / scales * (1 + MARGIN)
     costs = np.append(costs / costs.sum(), np.zeros(len(masks) - len(terms)))
-    price = np.asarray(np.bincount(kind, problem.cells()), float) * gain
+    price = np.asarray(np.bincount(kind, problem.cells), float) * gain
     return Program(rows, costs, least, price, kind)

@@ -224,6 +224,15 @@ def test_no_plan_leaves_that_misses_its_central_target(monkeypatch, design):
     """The search is trusted with nothing: what it returns is held against the target once more."""
     from pkanon._design.central import CentralTarget
 
-    monkeypatch.setattr(CentralTarget, "meet", lambda self, design, limit, fixed, free: design(limit))
+    monkeypatch.setattr(CentralTarget, "meet", lambda self, design, limit, *others: design(limit))
     with pytest.raises(pk.TargetError, match="misses its target"):
         pk.plan(SCHEMA, records=20_000, central_epsilon=0.01, design=design)
+
+
+def test_a_search_for_a_central_epsilon_tells_how_far_it_is():
+    said = []
+    plan = pk.plan(SCHEMA, records=20_000, central_epsilon=0.05, progress=lambda step, done: said.append((step, done)))
+    shares = [done for _, done in said]
+    assert {step for step, _ in said} == {"planning"}
+    assert len(set(shares)) > 2 and shares == sorted(shares) and 0 < shares[-1] <= 1
+    assert 0.0495 <= plan.central().epsilon <= 0.05  # nearly all of the target is used
