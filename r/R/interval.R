@@ -100,6 +100,27 @@ ratio_limits <- function(above, above_limits, below, below_limits, correlation) 
   list(low = low, high = high, bounded = bounded)
 }
 
+# Limits of above / below, two numbers that are not negative: all r for which above - r below may be zero (MOVER). Zero where that
+# holds of all small r, and infinite where it holds of all large ones.
+positive_ratio <- function(above, above_limits, below, below_limits, correlation) {
+  solved <- function(up, down, low) {
+    # (above - r below)^2 = up^2 + r^2 down^2 - 2 r correlation up down
+    a <- below^2 - down^2
+    c <- above^2 - up^2
+    b <- above * below - correlation * up * down
+    inside <- b + sqrt(max(b * b - a * c, 0))
+    if (low) c / inside else inside / a
+  }
+  finite <- all(is.finite(c(unlist(above_limits[c("low", "high")]), unlist(below_limits[c("low", "high")]))))
+  low <- 0
+  high <- Inf
+  if (finite && above_limits$low > 0 && below_limits$high > 0) {
+    low <- solved(above - above_limits$low, below_limits$high - below, TRUE)
+  }
+  if (finite && below_limits$low > 0) high <- solved(above_limits$high - above, below - below_limits$low, FALSE)
+  list(low = max(low, 0), high = max(high, 0))
+}
+
 # Where the size of a group is certain enough to divide by: its interval reaches neither zero nor twice the size.
 certain <- function(size, limits) size > 0 & size^2 > (limits$high - size)^2 & size^2 > (size - limits$low)^2
 

@@ -2,16 +2,16 @@
 #
 # Counts, sums and differences are linear functions of the table. Products and ratios are linear to first order (the delta
 # method): a number carries its slope in each cell. So numbers from one table can be combined with their correlated errors.
-# A number also records whether it is linear, or a quotient of two linear numbers: counts and shares have better intervals
-# than their slopes alone would give. And it records by which numbers it was divided: a number over the size of a small
-# group, or over another uncertain number, cannot be trusted.
+# A number also records whether it is linear, or a quotient or a product, and of which numbers: counts, shares and ratios have
+# better intervals than their slopes alone would give. And it records by which numbers it was divided: a number over the size
+# of a small group, or over another uncertain number, cannot be trusted.
 
 new_number <- function(table, value, slopes, linear = FALSE, above = NULL, below = NULL, offset = 0, scale = "plain",
-                       what = "number", level = 0.95, divisors = list()) {
+                       what = "number", level = 0.95, factors = list(), divisors = list()) {
   structure(
     list(
       table = table, value = value, slopes = slopes, linear = linear, above = above, below = below, offset = offset,
-      scale = scale, what = what, level = level, divisors = divisors
+      scale = scale, what = what, level = level, factors = factors, divisors = divisors
     ),
     class = "pk_number"
   )
@@ -26,9 +26,11 @@ constant <- function(table, value) new_number(table, value, rep(0, length(table$
 is_constant <- function(x) x$linear && all(x$slopes == 0)
 
 scaled <- function(x, factor) {
+  factors <- x$factors
+  if (length(factors)) factors[[1L]] <- scaled(factors[[1L]], factor)
   new_number(
     x$table, factor * x$value, factor * x$slopes, x$linear,
-    if (!is.null(x$above)) scaled(x$above, factor), x$below, factor * x$offset, divisors = x$divisors
+    if (!is.null(x$above)) scaled(x$above, factor), x$below, factor * x$offset, factors = factors, divisors = x$divisors
   )
 }
 
@@ -52,34 +54,39 @@ multiply <- function(x, y) {
   if (is_constant(y)) return(scaled(x, y$offset))
   if (is_constant(x)) return(scaled(y, x$offset))
   slopes <- x$value * y$slopes + y$value * x$slopes
-  new_number(x$table, x$value * y$value, slopes, divisors = c(x$divisors, y$divisors))
+  new_number(x$table, x$value * y$value, slopes, factors = list(x, y), divisors = c(x$divisors, y$divisors))
 }
 
 divide <- function(x, y) {
   if (is_constant(y)) return(scaled(x, if (y$offset != 0) 1 / y$offset else NaN))
-  plain <- y$linear && y$offset == 0
   # there is nothing to divide by where what is never negative, such as people or a share, is not positive
   usable <- if (is_positive(y)) y$value > 0 else y$value != 0
   divisor <- if (!is.nan(y$value) && usable) y$value else NaN
   value <- x$value / divisor
   slopes <- (x$slopes - value * y$slopes) / divisor
   divisors <- c(x$divisors, y$divisors, list(y))
-  if (plain && x$linear && x$offset == 0) {
-    return(new_number(x$table, value, slopes, above = x, below = y, divisors = divisors))
-  }
-  new_number(x$table, value, slopes, divisors = divisors)
+  new_number(x$table, value, slopes, above = x, below = y, divisors = divisors)
 }
 
-# Whether a number adds up what is never negative, such as people, or is a quotient of two such sums.
+# Whether a number adds up what is never negative, such as people, or is a quotient or a product of such sums.
 is_positive <- function(x) {
-  parts <- if (is.null(x$above)) list(x) else list(x$above, x$below)
-  x$offset == 0 && all(vapply(parts, function(part) part$linear && all(part$slopes >= 0), TRUE))
+  if (x$linear) return(x$offset == 0 && all(x$slopes >= 0))
+  parts <- if (is.null(x$above)) x$factors else list(x$above, x$below)
+  x$offset == 0 && length(parts) > 0L && all(vapply(parts, is_positive, TRUE))
 }
+
+is_sum <- function(x) x$linear && x$offset == 0
+
+# Whether a number is a quotient of two sums over people, and a constant.
+of_sums <- function(x) !is.null(x$above) && is_sum(x$above) && is_sum(x$below)
+
+# Whether a number is a ratio of two numbers that cannot be negative.
+is_ratio <- function(x) !is.null(x$above) && x$offset == 0 && is_positive(x)
 
 # What a quotient is if it is a mean over people: the least and the largest value that it can have, and the factor of which it
 # is a share; NULL if it is no mean.
 mean_of <- function(x) {
-  if (is.null(x$above) || is.null(x$below)) return(NULL)
+  if (!of_sums(x)) return(NULL)
   possible <- as.vector(x$table$channel$possible)
   part <- ifelse(possible, x$above$slopes, 0)
   inside <- possible & x$below$slopes == 1
@@ -192,7 +199,10 @@ number_limits <- function(x, level) {
   value <- cut_value(x)
   bounded <- TRUE
   beyond <- FALSE
-  if (x$scale == "log") {
+  ratio <- if (is.null(mean)) limits_of_ratio(x, level)
+  if (!is.null(ratio)) {
+    limits <- ratio
+  } else if (x$scale == "log") {
     if (!is.finite(x$value)) return(list(low = NaN, high = NaN, bounded = FALSE, beyond = FALSE))
     error <- standard_error(x)
     if (x$value > 0) {
@@ -218,6 +228,31 @@ number_limits <- function(x, level) {
     low = min(limits$low, value, na.rm = TRUE), high = max(limits$high, value, na.rm = TRUE), bounded = bounded,
     beyond = beyond
   )
+}
+
+# Limits of a ratio of two numbers that are not negative, from those of both; NULL if it is none. A ratio of products, such as an
+# odds ratio, has them only where what it is divided by is not certain.
+limits_of_ratio <- function(x, level) {
+  if (!is_ratio(x)) return(NULL)
+  parts <- list(x$above, x$below)
+  simple <- all(vapply(parts, function(part) is_sum(part) || of_sums(part), TRUE))
+  if (!simple && !is_small(x$below, level)) return(NULL)
+  ends <- lapply(parts, function(part) {
+    if (!is.finite(part$value)) return(list(low = NaN, high = NaN))
+    limits <- number_limits(part, level)
+    list(low = min(limits$low, part$value), high = max(limits$high, part$value))
+  })
+  errors <- vapply(parts, standard_error, 0)
+  unit <- ifelse(errors > 0, errors, 1)
+  correlation <- 0
+  if (all(is.finite(errors))) {
+    first <- scaled(parts[[1L]], 1 / unit[1L])
+    second <- scaled(parts[[2L]], 1 / unit[2L])
+    covariance <- (standard_error(add(first, second))^2 - standard_error(add(first, scaled(second, -1)))^2) / 4 * prod(unit)
+    correlation <- replace_infinite(covariance / prod(errors))
+    correlation <- min(max(correlation, -1), 1)
+  }
+  positive_ratio(cut_value(parts[[1L]]), ends[[1L]], cut_value(parts[[2L]]), ends[[2L]], correlation)
 }
 
 # Limits of a number that is a mean over a group, or a share of it: all that is possible where the group is small.
@@ -274,8 +309,13 @@ flag_of <- function(x, level = x$level) {
       if (reduced_error(reduced)$predicted) flags <- c(flags, "predicted error")
     }
   }
-  # a ratio: one that may be zero has no place on its scale
-  if (x$scale == "log" && is.finite(x$value) && x$value <= z_of(level) * standard_error(x)) flags <- union(flags, "near zero")
+  ratio <- if (is.null(mean)) limits_of_ratio(x, level)
+  if (!is.null(ratio)) {
+    if (ratio$low <= 0) flags <- union(flags, "near zero")
+  } else if (x$scale == "log" && is.finite(x$value) && x$value <= z_of(level) * standard_error(x)) {
+    # a ratio that may be zero has no place on its scale
+    flags <- union(flags, "near zero")
+  }
   small <- vapply(x$divisors, function(size) !is_constant(size) && is_small(size, level), TRUE)
   # a mean that may be anything, although the group is large enough: nothing is known of it either
   anything <- FALSE

@@ -33,7 +33,11 @@ distance_from <- function(x, null, error) {
   if (!is.finite(x$value) || !is.finite(error)) return(NaN)
   apart <- x$value - null
   if (error == 0 && abs(apart) <= CLOSE * max(abs(x$value), abs(null), 1)) return(0)
-  if (x$scale == "plain" && !is_wald(x, error)) {
+  by_parts <- is.null(mean_of(x)) && !is.null(limits_of_ratio(x, 0.95))
+  if (x$scale == "log" && x$value > 0 && null <= 0) {
+    refuse("A ratio is above zero, so ", format(null), " cannot be tested; no difference is a ratio of 1.")
+  }
+  if ((x$scale == "plain" && !is_wald(x, error)) || (x$scale == "log" && by_parts)) {
     z <- inverted(function(level) number_limits(x, level), cut_value(x), null)
     # beyond all levels: the tail of the usual test, or what is impossible
     if (is.infinite(z) && error > 0) z <- sign(z) * max(abs(apart) / error, FARTHEST)
@@ -41,7 +45,6 @@ distance_from <- function(x, null, error) {
   }
   if (null >= min(x$value, cut_value(x)) && null <= max(x$value, cut_value(x))) return(0)
   if (x$scale == "log" && x$value > 0) {
-    if (null <= 0) refuse("A ratio is above zero, so ", format(null), " cannot be tested; no difference is a ratio of 1.")
     return(if (error > 0) (log(x$value) - log(null)) / (error / x$value) else NaN)
   }
   if (error > 0) apart / error else if (x$scale == "log") NaN else sign(apart) * Inf

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import pkanon as pk
+from pkanon._estimate.interval import positive_ratio
 
 SCHEMA = pk.Schema([pk.Attribute("group", ["a", "b"]), pk.Attribute("value", ["rare", "some", "most"])])
 ROWS = 4_000
@@ -78,6 +79,72 @@ def test_a_ratio_that_cannot_be_told_from_zero_is_flagged(table):
     assert sure.flag() is None
     assert table.odds_ratio({"group": "a"}, {"value": "some"}).flag() is None
     assert np.isfinite(sure.interval()).all()
+
+
+def limits_by_search(x, x_limits, y, y_limits, correlation):
+    """All r of a fine grid for which the interval of x - r y, by MOVER, holds zero."""
+    r = np.concatenate([np.linspace(0, 8, 80_001), np.geomspace(8, 1e9, 2_000)])
+    up, down = (x - x_limits[0], x_limits[1] - x), (y_limits[1] - y, y - y_limits[0])
+    low, high = (
+        x - r * y + sign * np.sqrt(np.maximum(a**2 + (r * b) ** 2 - 2 * r * correlation * a * b, 0.0))
+        for sign, a, b in zip((-1, 1), up, down)
+    )
+    return r[low <= 0].min(initial=math.inf), r[high >= 0].max(initial=0.0)
+
+
+def test_the_limits_of_a_ratio_are_all_values_that_are_not_excluded(seed):
+    """Also where nothing bounds them below or above."""
+    draw = np.random.default_rng(seed)
+    kinds = set()
+    for _ in range(300):
+        x, y = draw.uniform(0.2, 3, 2)
+        x_limits, y_limits = ((v - draw.uniform(0.1, 3), v + draw.uniform(0.1, 3)) for v in (x, y))
+        correlation = draw.uniform(-0.9, 0.9)
+        found = positive_ratio(
+            *(np.array([v]) if np.isscalar(v) else tuple(np.array([e]) for e in v) for v in (x, x_limits, y, y_limits)),
+            np.array([correlation]),
+        )
+        low, high = (float(end[0]) for end in found)
+        searched = limits_by_search(x, x_limits, y, y_limits, correlation)
+        assert low == pytest.approx(searched[0], abs=2e-4)
+        if y_limits[0] <= 0:
+            assert high == math.inf
+            assert searched[1] == 1e9
+        elif searched[1] < 8:
+            assert high == pytest.approx(searched[1], abs=2e-4)
+        else:
+            assert high == pytest.approx(searched[1], rel=0.02)
+        kinds.add((low > 0, high < math.inf))
+    assert len(kinds) == 4
+
+
+def test_an_uncertain_ratio_has_limits_that_both_parts_give(design):
+    table = next(
+        table for table in (made(design, seed) for seed in range(12)) if share(table, "rare", "b").unbiased > 0
+    )
+    rare, some = share(table, "rare", "b"), share(table, "some", "b")
+    above = share(table, "rare", "a")
+    for divided in (above / rare, (above / rare).on("log"), above / (rare * some)):
+        low, high = divided.interval()
+        assert (low > 0, high) == (True, math.inf)
+        assert divided.test(low * 0.99).rejected()
+        assert not divided.test(low * 1.01).rejected()
+    assert ("near zero" in (rare / above).flag()) == ((rare / above).interval()[0] == 0)
+    assert (rare / above).interval()[1] < math.inf
+    assert (above / some).interval() == pytest.approx((above / some).on("log").interval())
+
+
+def test_a_ratio_without_a_value_has_limits(design):
+    tables = [made(design, seed) for seed in range(12)]
+    without = [table for table in tables if share(table, "rare", "b").unbiased <= 0]
+    lows = []
+    for table in without:
+        found = (share(table, "rare", "a") / share(table, "rare", "b")).on("log")
+        low, high = found.interval()
+        assert high == math.inf
+        assert "small group" in found.flag()
+        lows.append(low)
+    assert max(lows) > 1
 
 
 def test_the_flag_follows_the_level(table):

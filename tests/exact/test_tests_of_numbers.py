@@ -61,9 +61,21 @@ def test_where_intervals_are_normal_it_is_the_z_test(seed):
     assert number.test(number.value - 50 * number.standard_error).p_value == pytest.approx(
         2 * stats.norm.sf(50), abs=1e-300
     )
-    ratio = (table.linear([[1, 0, 0], [0, 0, 0]]) / table.linear([[0, 1, 0], [0, 0, 0]])).on("log")
-    assert ratio.test().null == 1
-    assert ratio.test().statistic == pytest.approx(math.log(ratio.value) / (ratio.standard_error / ratio.value))
+    odds = table.linear([[1, 0, 0], [0, 0, 0]]) * table.linear([[0, 0, 0], [0, 0, 1]])
+    odds = (odds / (table.linear([[0, 0, 1], [0, 0, 0]]) * table.linear([[0, 0, 0], [1, 0, 0]]))).on("log")
+    assert odds.flag() is None
+    assert odds.test().null == 1
+    assert odds.test().statistic == pytest.approx(math.log(odds.value) / (odds.standard_error / odds.value))
+
+
+def test_a_ratio_is_1_if_the_difference_is_zero(seed):
+    """A ratio may be r if and only if its top less r times its bottom may be zero."""
+    table = drawn((TWO, THREE), ("a", "b"), 2000, seed)
+    above, below = table.linear([[1, 0, 0], [0, 0, 0]]), table.linear([[0, 1, 0], [0, 0, 0]])
+    for ratio in (above / below, (above / below).on("log")):
+        for null in (ratio.value * 0.9, ratio.value * 1.2):
+            assert ratio.test(null).statistic == pytest.approx((above - null * below).test().statistic, rel=1e-6)
+    assert (above / below).on("log").test().null == 1
     with pytest.raises(pk.InputError, match="ratio is above zero"):
         ratio.test(0)
 

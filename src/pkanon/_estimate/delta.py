@@ -4,9 +4,9 @@ Counts, sums and differences are linear functions. Products, ratios and roots ar
 its value, its value from the unbiased table, and its slope in each linear function. Slopes are taken at the unbiased
 table, because errors belong to it. Arrays may hold many numbers at once; slopes then have one more axis, the functions.
 
-A number also records whether it is linear or a quotient of two linear numbers: counts and shares have better intervals
-than their slopes alone would give. And it records by which numbers it was divided: a number over one that may be zero
-cannot be trusted.
+A number also records whether it is linear or a quotient, and of which numbers: counts, shares and ratios have better
+intervals than their slopes alone would give. And it records by which numbers it was divided: a number over one that may be
+zero cannot be trusted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Derived:
     """Numbers: their ``value``, the ``unbiased`` value and the ``slopes``; NaN where there is no value.
 
     ``linear``: the number is ``slopes`` times the functions, plus ``offset``. ``above`` and ``below``: the number is
-    ``above / below + offset``, and both are linear. ``divisors``: the numbers that it was divided by.
+    ``above / below + offset``. ``factors``: the number is their product. ``divisors``: the numbers that it was divided by.
     """
 
     value: Counts
@@ -34,6 +34,7 @@ class Derived:
     above: Derived | None = None
     below: Derived | None = None
     offset: float = 0.0
+    factors: tuple[Derived, ...] = ()
     divisors: tuple[Derived, ...] = ()
 
     @classmethod
@@ -64,13 +65,14 @@ class Derived:
                 return term.times(constant.offset)
         slopes = self.unbiased[..., None] * other.slopes + other.unbiased[..., None] * self.slopes
         values = self.value * other.value, self.unbiased * other.unbiased
-        return Derived(*values, slopes, divisors=self.divisors + other.divisors)
+        return Derived(*values, slopes, factors=(self, other), divisors=self.divisors + other.divisors)
 
     def times(self, factor: float) -> Derived:
         """The number times a constant."""
         above = None if self.above is None else self.above.times(factor)
+        factors = (self.factors[0].times(factor), *self.factors[1:]) if self.factors else ()
         scaled = replace(self, value=factor * self.value, unbiased=factor * self.unbiased, slopes=factor * self.slopes)
-        return replace(scaled, offset=factor * self.offset, above=above)
+        return replace(scaled, offset=factor * self.offset, above=above, factors=factors)
 
     def over(self, other: Derived, *, positive: bool = False) -> Derived:
         """The quotient; NaN where the denominator is zero or, if ``positive``, not above zero."""
@@ -82,11 +84,8 @@ class Derived:
             values.append((above / divisor, divisor))
         unbiased, divisor = values[1]
         slopes = (self.slopes - unbiased[..., None] * other.slopes) / divisor[..., None]
-        plain = other.linear and other.offset == 0
         divisors = (*self.divisors, *other.divisors, other)
-        if plain and self.linear and self.offset == 0:
-            return Derived(values[0][0], unbiased, slopes, above=self, below=other, divisors=divisors)
-        return Derived(values[0][0], unbiased, slopes, divisors=divisors)
+        return Derived(values[0][0], unbiased, slopes, above=self, below=other, divisors=divisors)
 
     def sqrt(self) -> Derived:
         """The square root; NaN where negative."""
@@ -115,19 +114,38 @@ class Derived:
     def carried(self, carry: Callable[[Counts], Counts]) -> Derived:
         """The same number as one of other functions: ``carry`` maps slopes to slopes."""
         above, below = (None if part is None else part.carried(carry) for part in (self.above, self.below))
-        divisors = tuple(divisor.carried(carry) for divisor in self.divisors)
-        return replace(self, slopes=carry(self.slopes), above=above, below=below, divisors=divisors)
+        factors, divisors = (tuple(part.carried(carry) for part in parts) for parts in (self.factors, self.divisors))
+        return replace(self, slopes=carry(self.slopes), above=above, below=below, factors=factors, divisors=divisors)
 
     def all_slopes(self) -> list[Counts]:
-        """Its slopes, and those of the parts it is a quotient of, or was divided by."""
-        parts = (part for part in (self.above, self.below, *self.divisors) if part is not None)
+        """Its slopes, and those of the parts that it is a quotient or a product of, or was divided by."""
+        parts = (part for part in (self.above, self.below, *self.factors, *self.divisors) if part is not None)
         return [self.slopes, *(slopes for part in parts for slopes in part.all_slopes())]
 
     @property
     def is_positive(self) -> bool:
-        """Whether it adds up what is never negative, such as people, or is a quotient of two such sums."""
-        parts = (self.above, self.below) if self.above is not None else (self,)
-        return self.offset == 0 and all(part is not None and part.linear and (part.slopes >= 0).all() for part in parts)
+        """Whether it adds up what is never negative, such as people, or is a quotient or a product of such sums."""
+        if self.linear:
+            return self.offset == 0 and bool((self.slopes >= 0).all())
+        parts = self.factors if self.above is None or self.below is None else (self.above, self.below)
+        return self.offset == 0 and bool(parts) and all(part.is_positive for part in parts)
+
+    @property
+    def of_sums(self) -> bool:
+        """Whether it is a quotient of two sums over people, and a constant."""
+        return all(part is not None and part.is_sum for part in (self.above, self.below))
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it is a sum over people."""
+        return self.linear and self.offset == 0
+
+    @property
+    def ratio(self) -> tuple[Derived, Derived] | None:
+        """The two numbers of which it is a ratio, if neither can be negative."""
+        if self.above is None or self.below is None or self.offset or not self.is_positive:
+            return None
+        return self.above, self.below
 
     @property
     def is_constant(self) -> bool:

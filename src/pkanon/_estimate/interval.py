@@ -175,3 +175,32 @@ def ratio(
     low = root(above - above_limits[0], below_limits[1] - below, -1.0)
     high = root(above_limits[1] - above, below - below_limits[0], 1.0)
     return low, high, bounded & ~np.isnan(low) & ~np.isnan(high)
+
+
+def positive_ratio(
+    above: Counts,
+    above_limits: tuple[Counts, Counts],
+    below: Counts,
+    below_limits: tuple[Counts, Counts],
+    correlation: Counts,
+) -> tuple[Counts, Counts]:
+    """Limits of above / below, two numbers that are not negative: all r for which above - r below may be zero (MOVER).
+
+    Zero where that holds of all small r, and infinite where it holds of all large ones: where the limits of one of both reach zero.
+    """
+    (least, most), (smallest, largest) = above_limits, below_limits
+
+    def root(up: Counts, down: Counts, known: NDArray[np.bool_], sign: float) -> Counts:
+        # (above - r below)^2 = up^2 + r^2 down^2 - 2 r correlation up down
+        up, down = np.where(known, up, 0.0), np.where(known, down, 0.0)
+        a, c = below**2 - down**2, above**2 - up**2
+        b = above * below - correlation * up * down
+        inside = b + np.sqrt(np.maximum(b * b - a * c, 0.0))
+        top, bottom = (c, inside) if sign < 0 else (inside, a)
+        return np.asarray(np.divide(top, bottom, out=np.zeros_like(b), where=known & (bottom > 0)))
+
+    finite = np.isfinite(above_limits).all(0) & np.isfinite(below_limits).all(0)
+    low = root(above - least, largest - below, finite & (least > 0) & (largest > 0), -1.0)
+    bounded = finite & (smallest > 0)
+    high = np.where(bounded, root(most - above, below - smallest, bounded, 1.0), np.inf)
+    return np.maximum(low, 0.0), np.maximum(high, 0.0)

@@ -22,7 +22,7 @@ from .delta import Derived
 from .interval import normal_quantile, wald
 from .joint import AnyBasis, common, parts_of
 from .testing import FARTHEST, Test, inverted, short, two_sided
-from .uncertainty import Joint, flags, intervals, span, standard_errors, values
+from .uncertainty import Joint, flags, intervals, limits_of_ratio, span, standard_errors, values
 
 Scale: TypeAlias = Literal["plain", "log", "atanh"]
 
@@ -122,7 +122,7 @@ class Quantity:
         Of counts and shares it is honest in sparse tables too; else it is z standard errors on its scale.
         """
         reach = normal_quantile(level) * self.standard_error
-        if self.scale == "plain":
+        if self.scale == "plain" or (self.scale == "log" and self._by_parts(level)):
             errors = np.array([self._own_error if math.isnan(self._cut) else self.standard_error])
             low, high = (float(limit[0]) for limit in intervals(self._basis, self._number, errors, level))
         else:
@@ -154,7 +154,8 @@ class Quantity:
             z = math.nan
         elif not self.standard_error and math.isclose(self.unbiased, null, abs_tol=1e-9):
             z = 0.0
-        elif self.scale == "plain" and not self._is_wald:
+        elif (self.scale == "plain" and not self._is_wald) or (self.scale == "log" and self._by_parts(0.95)):
+            self._check_scale(null)
             z = inverted(self.interval, self._unrounded, null)
             if (
                 math.isinf(z) and self.standard_error
@@ -192,16 +193,29 @@ class Quantity:
                 return False
         return True
 
+    def _by_parts(self, level: float) -> bool:
+        """Whether it is a ratio with the limits that those of both its parts give."""
+        found = limits_of_ratio(self._basis, self._number, level)
+        return found is not None and bool(found[2][0]) and not self._is_mean
+
+    @property
+    def _is_mean(self) -> bool:
+        low, high = (float(end[0]) for end in span(self._basis, self._number))
+        return math.isfinite(low) or math.isfinite(high)
+
+    def _check_scale(self, null: float) -> None:
+        if self.scale == "log" and null <= 0 < self.unbiased:
+            raise InputError(
+                f"A ratio is above zero, so {short(null)} cannot be tested; no difference is a ratio of 1."
+            )
+
     def _z_on_scale(self, null: float) -> float:
         to, slope, _ = _SCALES[self.scale]
         try:
             width = abs(slope(self.unbiased)) * self.standard_error
             return (to(self.unbiased) - to(null)) / width
         except (ArithmeticError, ValueError):  # not points of the scale: as on the plain one
-            if self.scale == "log" and null <= 0 < self.unbiased:
-                raise InputError(
-                    f"A ratio is above zero, so {short(null)} cannot be tested; no difference is a ratio of 1."
-                ) from None
+            self._check_scale(null)
             return (self.unbiased - null) / self.standard_error if self.standard_error else math.nan
 
     def flag(self, level: float = 0.95) -> str | None:
@@ -212,7 +226,8 @@ class Quantity:
         with a comma.
         """
         found = flags(self._basis, self._number, level)
-        if self.scale == "log" and self.bounds[0] < 0:  # a ratio: one that may be zero has no place on its scale
+        if self.scale == "log" and self.bounds[0] < 0 and not self._by_parts(level):
+            # a ratio that may be zero has no place on its scale
             found.near_zero[:] |= self.unbiased <= normal_quantile(level) * self._own_error
         return found.texts()[0]
 

@@ -170,7 +170,7 @@ def _predicted(basis: AnyBasis, number: Derived, people: People) -> float:
     if isinstance(basis, Joint):
         raise InputError("Each number to be pooled must be from one release.")
     table = basis.table
-    if not number.linear and (number.above is None or number.below is None):
+    if not number.linear and not number.of_sums:
         raise InputError(
             "Weights by plan are known for counts, sums, shares and means only; say weights='rows', 'equal' or a number for each."
         )

@@ -6,6 +6,7 @@ cell, a count, a share and the answer to a query agree if they are the same numb
     a count of people, times any factor          honest also where few rows decide it (interval.py)
     a share: part of a group, over the group     from the intervals of both (MOVER)
     a mean over a group                          from its error and the interval of the group's size (the same formula)
+    a ratio of two counts, shares or such sums   from the intervals of both (MOVER); without a limit where it has none
     anything else                                plus or minus z standard errors; of sums steadied where rows are scarce
 
 One rule for small groups. A group is small if its size is not certain: the interval of the size, at the level asked,
@@ -35,7 +36,7 @@ from numpy.typing import NDArray
 from .._blocks import Counts
 from .delta import Derived
 from .flags import Flags
-from .interval import SCARCE, certain, holding, honest, normal_quantile, ratio, wald, within
+from .interval import SCARCE, certain, holding, honest, normal_quantile, positive_ratio, ratio, wald, within
 from .linear import Grouped, Listed
 from .variance import ROUNDING, People, between, estimated_variances, group_covariance, variances
 
@@ -84,8 +85,10 @@ class Basis:
 
     def mean(self, number: Derived) -> Mean | None:
         """The number as a mean over people; None if it is none in any group."""
-        if number.above is None or number.below is None:
+        if not number.of_sums:
             return None
+        assert number.above is not None
+        assert number.below is not None
         if number not in self._means:
             self._means[number] = Mean.of(*(self.linear(part.slopes) for part in (number.above, number.below)))
         found = self._means[number]
@@ -278,11 +281,17 @@ def flags(basis: Basis | Joint, number: Derived, level: float) -> Flags:
             return flags(*only, level)
     groups = len(basis.shown)
     found = Flags.none(groups)
-    for divisor in number.divisors if groups else ():
-        found.small[:] |= small(basis, divisor, level)
-    if groups == 0 or isinstance(basis, Joint):
+    if groups == 0:
         return found
-    mean = basis.mean(number)
+    for divisor in number.divisors:
+        found.small[:] |= small(basis, divisor, level)
+    mean = None if isinstance(basis, Joint) else basis.mean(number)
+    ratio = limits_of_ratio(basis, number, level)
+    if ratio is not None:
+        are_ratios = ratio[2] if mean is None else ratio[2] & ~mean.is_mean
+        found.near_zero[:] |= are_ratios & (ratio[0] <= 0)
+    if isinstance(basis, Joint):
+        return found
     if mean is not None:
         low, high, beyond = _limits_of_mean(basis, number, mean, standard_errors(basis, number), level)
         found.beyond[:] = mean.is_mean & beyond & ~np.isnan(number.value)
@@ -299,7 +308,7 @@ def flags(basis: Basis | Joint, number: Derived, level: float) -> Flags:
         if counted.any():
             reduced = basis.reduced(part)
             low = np.minimum(reduced.limits(level)[0], part.value)
-            found.near_zero[:] = counted & (low <= 0)
+            found.near_zero[:] |= counted & (low <= 0)
             found.predicted[:] = counted & reduced.predicted
             found.impossible[:] = counted & reduced.impossible
     return found
@@ -361,11 +370,11 @@ def intervals(basis: Basis | Joint, number: Derived, errors: Counts, level: floa
         low, high = wald(number.unbiased, errors, level)
         if number.linear:
             low, high = (number.unbiased + side for side in basis.apart(number).limits(level))
-        return holding(low, high, number.value)
+        return _ratios_too(basis, number, level, holding(low, high, number.value))
     if number.linear:
         low, high = (limit + number.offset for limit in basis.reduced(number).limits(level))
         return holding(low, high, number.value)
-    low, high = holding(*wald(number.unbiased, errors, level), number.value)
+    low, high = _ratios_too(basis, number, level, holding(*wald(number.unbiased, errors, level), number.value))
     mean = basis.mean(number)
     if mean is None:
         return low, high
@@ -376,6 +385,53 @@ def intervals(basis: Basis | Joint, number: Derived, errors: Counts, level: floa
     )  # a group without a value has the limits of all that it could be
     low, high = (np.where(mean.is_mean, widened(limit, value), plain) for widened, limit, plain in ends)
     return low, high
+
+
+def limits_of_ratio(
+    basis: Basis | Joint, number: Derived, level: float
+) -> tuple[Counts, Counts, NDArray[np.bool_]] | None:
+    """Limits of ratios of two numbers that are not negative, from those of both, and where they are its limits.
+
+    None: the numbers are no such ratios. A ratio of products, such as an odds ratio, has them only where what it is divided
+    by is not certain.
+    """
+    if number.ratio is None:
+        return None
+    used = np.ones(len(basis.shown), bool)
+    if not all(part.is_sum or part.of_sums for part in number.ratio):
+        used = small(basis, number.ratio[1], level)
+        if not used.any():
+            return None
+    errors = [standard_errors(basis, part) for part in number.ratio]
+    known = np.all([np.isfinite(part.unbiased) & np.isfinite(e) for part, e in zip(number.ratio, errors)], axis=0)
+    above, below = (np.where(known, np.clip(part.unbiased, *span(basis, part)), 0.0) for part in number.ratio)
+    ends = [
+        tuple(np.where(known, end, np.nan) for end in _around(intervals(basis, part, error, level), part.unbiased))
+        for part, error in zip(number.ratio, errors)
+    ]
+    scales = [float(np.nanmedian(error)) if known.any() else 1.0 for error in errors]
+    first, second = (part.times(1 / scale if scale else 1.0) for part, scale in zip(number.ratio, scales))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        both, apart = (standard_errors(basis, each) ** 2 for each in (first + second, first - second))
+        covariance = (both - apart) / 4 * math.prod(scale if scale else 1.0 for scale in scales)
+        correlation = np.clip(np.nan_to_num(covariance / (errors[0] * errors[1])), -1.0, 1.0)
+    return *positive_ratio(above, (ends[0][0], ends[0][1]), below, (ends[1][0], ends[1][1]), correlation), used
+
+
+def _ratios_too(
+    basis: Basis | Joint, number: Derived, level: float, plain: tuple[Counts, Counts]
+) -> tuple[Counts, Counts]:
+    """Limits of numbers of which some may be ratios; ``plain`` are those of all others."""
+    found = limits_of_ratio(basis, number, level)
+    if found is None:
+        return plain
+    limits = _around((found[0], found[1]), number.value)
+    return np.where(found[2], limits[0], plain[0]), np.where(found[2], limits[1], plain[1])
+
+
+def _around(limits: tuple[Counts, Counts], value: Counts) -> tuple[Counts, Counts]:
+    """Limits widened where needed to hold the value, if there is one."""
+    return np.fmin(limits[0], value), np.fmax(limits[1], value)
 
 
 def _limits_of_mean(
