@@ -15,16 +15,18 @@ QUESTIONS = Questions()
 
 WOMEN, MEN = {"sex": "Female"}, {"sex": "Male"}
 WORKED, AT_WORK = {"worked_1989": "Worked last year"}, {"worked_last_week": "Worked"}
-AGES = {f"{low}-{low + 4}": low + 2.5 for low in range(0, 85, 5)} | {"85+": 88.0}
+AGES = {f"{low}-{low + 4}": (low, low + 5) for low in range(0, 85, 5)} | {"85+": (85, 91)}
+"""An interval stands for its middle in means; in quantiles people are spread evenly inside it."""
 CHILDREN, OLD = ["0-4", "5-9", "10-14"], ["65-69", "70-74", "75-79", "80-84", "85+"]
 WORKING_AGE = [age for age in AGES if age not in (*CHILDREN, *OLD)]
-INCOMES = {"negative": -5_000, "zero or n/a": 0, "1-9999": 5_000, "90000+": 95_000}
-INCOMES |= {f"{low}-{low + 9999}": low + 5_000 for low in range(10_000, 90_000, 10_000)}
-MIDDLE = [income for income, middle in INCOMES.items() if middle > 20_000]
-HIGH = [income for income, middle in INCOMES.items() if middle > 50_000]
+INCOMES = {"negative": (-10_000, 0), "zero or n/a": 0, "1-9999": (0, 10_000), "90000+": (90_000, 100_000)}
+CLASSES = {f"{low}-{low + 9999}": (low, low + 10_000) for low in range(10_000, 90_000, 10_000)}
+INCOMES |= CLASSES
+MIDDLE = [income for income, (low, _) in CLASSES.items() if low >= 20_000] + ["90000+"]
+HIGH = [income for income, (low, _) in CLASSES.items() if low >= 50_000] + ["90000+"]
 DEGREES = ["Bachelor's degree", "Master's degree", "Professional degree", "Doctorate degree"]
-MINUTES = {"0-4 min or n/a": None, "95-98 min, 99 or more": 99.0}
-MINUTES |= {f"{low}-{low + 4} min": low + 2.5 for low in range(5, 95, 5)}
+MINUTES = {"0-4 min or n/a": None, "95-98 min, 99 or more": (95, 105)}
+MINUTES |= {f"{low}-{low + 4} min": (low, low + 5) for low in range(5, 95, 5)}
 LIFE = {"young": WORKING_AGE[:4], "middle": WORKING_AGE[4:8], "late": WORKING_AGE[8:], "(missing)": CHILDREN + OLD}
 """Working age in three parts; everybody else is left out with missing="exclude"."""
 YEARS = {"young": 25.0, "middle": 45.0, "late": 60.0}

@@ -54,12 +54,6 @@ WOMEN, MEN = {"sex": "female"}, {"sex": "male"}
 EMPLOYED, SEARCHING = {"labor_status": LABOUR[:2]}, {"labor_status": LABOUR[2:4]}
 DEGREES, RICH = {"edu": SCHOOLING[4:]}, {"famincome": INCOMES[13:]}
 STANDARD = {"15-24": 20, "25-34": 20, "35-44": 18, "45-54": 16, "55-64": 12, "65-74": 9, "75+": 5}
-DOLLARS = dict(
-    zip(
-        INCOMES,
-        [2500, 6250, 8750, 11250, 13750, 17500, 22500, 27500, 32500, 37500, 45000, 55000, 67500, 87500, 125000, 200000],
-    )
-)
 
 
 def invented(people: int, seed: int) -> pl.DataFrame:

@@ -16,6 +16,7 @@ from .._errors import InputError, did_you_mean
 from .._estimate import (
     Channel,
     ModelReport,
+    Number,
     Source,
     as_names,
     count_tables,
@@ -453,7 +454,7 @@ class Release:
         about: str = "population",
         weights: str | None = None,
         missing: str = "exclude",
-        values: Mapping[str, Mapping[Any, float | None]] | None = None,
+        values: Mapping[str, Mapping[Any, Number]] | None = None,
         level: float = 0.95,
         progress: Progress | None = None,
     ) -> Regression:
@@ -472,8 +473,8 @@ class Release:
         missing
             ``exclude``: people without an answer are left out. ``category``: no answer is a label like any other.
         values
-            The numbers that the labels of an attribute stand for, by its name; None leaves people out. By default a bin
-            stands for its middle, an open bin being as wide as its neighbour.
+            The numbers that the labels of an attribute stand for, by its name; an interval ``(10, 20)`` stands for its middle,
+            None leaves people out. By default a bin stands for its middle, an open bin being as wide as its neighbour.
         level
             The confidence level of the intervals.
         progress

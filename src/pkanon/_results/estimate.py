@@ -24,6 +24,7 @@ from .._estimate import (
     METHODS,
     Flags,
     MantelHaenszel,
+    Number,
     Quantile,
     Quantity,
     Reconstruction,
@@ -219,7 +220,7 @@ class Estimate(Reconstruction, Tabular):
         return _analysis.odds_ratio(self, first, second)
 
     def sum(
-        self, attribute: str, where: Where | None = None, *, values: Mapping[Any, float] | None = None, **more: Any
+        self, attribute: str, where: Where | None = None, *, values: Mapping[Any, Number] | None = None, **more: Any
     ) -> Quantity:
         """The sum of a numeric attribute, ``sum("age", sex="F")``; who has no number adds nothing.
 
@@ -230,15 +231,16 @@ class Estimate(Reconstruction, Tabular):
         where
             The condition that the people counted meet; everybody by default.
         values
-            The numbers that labels stand for; None leaves people out. By default a bin stands for its middle, an open
-            bin being as wide as its neighbour.
+            The numbers that labels stand for, or limits of intervals: ``{"10-19": (10, 20)}`` stands for 15 here and for
+            people spread from 10 to 20 in :meth:`quantile`. None leaves people out. By default a bin stands for its middle,
+            an open bin being as wide as its neighbour.
         **more
             Further attributes and their values, as in :meth:`count`.
         """
         return _analysis.total(self, attribute, _condition(where, more), values)
 
     def mean(
-        self, attribute: str, where: Where | None = None, *, values: Mapping[Any, float] | None = None, **more: Any
+        self, attribute: str, where: Where | None = None, *, values: Mapping[Any, Number] | None = None, **more: Any
     ) -> Quantity:
         """The mean of a numeric attribute, among the people who have a number.
 
@@ -247,7 +249,7 @@ class Estimate(Reconstruction, Tabular):
         return _analysis.mean(self, attribute, _condition(where, more), values)
 
     def deviation(
-        self, attribute: str, where: Where | None = None, *, values: Mapping[Any, float] | None = None, **more: Any
+        self, attribute: str, where: Where | None = None, *, values: Mapping[Any, Number] | None = None, **more: Any
     ) -> Quantity:
         """The standard deviation of a numeric attribute, among the people who have a number.
 
@@ -261,12 +263,14 @@ class Estimate(Reconstruction, Tabular):
         q: float,
         where: Where | None = None,
         *,
-        values: Mapping[Any, float] | None = None,
+        values: Mapping[Any, Number] | None = None,
         **more: Any,
     ) -> Quantile:
         """The value of a numeric attribute below which a share ``q`` of the people lies; 0.5 is the median.
 
-        ``attribute``, ``where``, ``values`` and ``more`` are those of :meth:`sum`; with ``values`` it is one of those numbers.
+        ``attribute``, ``where``, ``values`` and ``more`` are those of :meth:`sum`. Inside a bin, or an interval
+        such as ``(10, 20)``, people are taken to be spread evenly. Where labels stand for single numbers the quantile is one of
+        them, and its interval goes from one to another: it holds the truth more often than it says.
         """
         return _analysis.quantile(self, attribute, q, _condition(where, more), values)
 

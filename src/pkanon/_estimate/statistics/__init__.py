@@ -11,7 +11,7 @@ from .association import Association, Measure, associate, cramers_v
 from .comparisons import MantelHaenszel, Trend, mantel_haenszel, standardised, trend
 from .conditions import cells_where, code_of
 from .moments import correlation, deviation, mean, total
-from .numbers import is_numeric, representative
+from .numbers import Number, is_numeric, representative
 from .proportions import count, odds_ratio, proportion, ratio
 from .quantiles import Quantile, QuantileDifference, quantile
 from .weights import weight_error, weight_numbers
@@ -20,6 +20,7 @@ __all__ = [
     "Association",
     "MantelHaenszel",
     "Measure",
+    "Number",
     "Quantile",
     "QuantileDifference",
     "Trend",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,9 @@ from ..._errors import InputError, did_you_mean
 from ..quantity import Quantity
 from ..reconstruction import Reconstruction
 from .conditions import Where, people_where
-from .numbers import representative
+from .numbers import Number, extents, representative
 
-Values = Mapping[Any, float | None]
+Values = Mapping[Any, Number]
 
 
 def total(table: Reconstruction, name: str, where: Where, values: Values | None = None) -> Quantity:
@@ -60,19 +60,31 @@ def along(table: Reconstruction, name: str, values: Values | None) -> NDArray[np
     Merged values keep the numbers that they have apart; those that were merged into missing answers have none. ``values`` are
     numbers of the values that are shown.
     """
+    numbers: NDArray[np.float64] = _placed(table, name, values, lambda *of: representative(*of)[None])[0]
+    return numbers
+
+
+def limits_along(table: Reconstruction, name: str, values: Values | None) -> NDArray[np.float64]:
+    """The lower and the upper limits of the values of an attribute, in the same way: one more axis, the first."""
+    return _placed(table, name, values, extents)
+
+
+def _placed(
+    table: Reconstruction, name: str, values: Values | None, numbers_of: Callable[..., NDArray[np.float64]]
+) -> NDArray[np.float64]:
     if name not in table.names:
         raise InputError(f"The table has no attribute '{name}'. {did_you_mean(name, table.names)}")
     whole = table.whole
     axis = whole.names.index(name)
-    shape = [-1 if i == axis else 1 for i in range(len(whole.names))]
+    shape = [-1, *(whole.attributes[axis].size if i == axis else 1 for i in range(len(whole.names)))]
     if table.grouping is None:
-        return representative(whole.attributes[axis], values).reshape(shape)
+        return np.asarray(numbers_of(whole.attributes[axis], values).reshape(shape))
     shown = table.grouping.axes[name]
     if values is None:
-        numbers = representative(whole.attributes[axis])
+        numbers = numbers_of(whole.attributes[axis])
     else:
-        numbers = representative(shown.attribute, values)[np.maximum(shown.places, 0)]
-    return np.where(shown.answered, numbers, np.nan).reshape(shape)
+        numbers = numbers_of(shown.attribute, values)[:, np.maximum(shown.places, 0)]
+    return np.asarray(np.where(shown.answered, numbers, np.nan).reshape(shape))
 
 
 def _centre(table: Reconstruction, chosen: NDArray[np.bool_], numbers: NDArray[np.float64]) -> float:

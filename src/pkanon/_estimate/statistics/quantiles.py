@@ -2,7 +2,9 @@
 
 A value x is in the interval of the q-quantile if "a share q of the people lies below x" cannot be rejected:
 ``L(x) = (people up to x) - q (all people)`` is a linear function of the table, so it has a standard error,
-and x stays if ``|L(x)|`` is at most z of them. Inside a bin people are taken to be spread evenly.
+and x stays if ``|L(x)|`` is at most z of them. Inside a bin, or an interval that stands for a value, people are taken to be
+spread evenly, and L is a straight line there. Where single numbers stand for values the quantile is one of them, and its interval
+goes from one to another: it then holds the truth more often than it says.
 
 The limits of a difference follow from those of both quantiles (MOVER). They are correlated as the two functions L are, each
 taken where it is nearest to zero.
@@ -19,18 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._errors import InputError
-from ..._schema import Bins
 from ..flags import SMALL
 from ..interval import normal_quantile
 from ..quantity import Quantity
 from ..reconstruction import Reconstruction
 from ..testing import FARTHEST, Test, inverted, short, two_sided
 from .conditions import Where, people_where
-from .moments import Values, along
-from .numbers import bin_limits
+from .moments import Values, limits_along
 
 MOST_POINTS = 256
-"""Values at which the distribution function is evaluated; more are thinned out evenly."""
+"""Values at which the error of the distribution function is computed at a time; between two of them it is looked at again."""
 
 
 @dataclass(frozen=True)
@@ -165,66 +165,132 @@ def quantile(table: Reconstruction, name: str, q: float, where: Where, values: V
     """The value below which a share ``q`` of the people who meet the condition lies."""
     if not (isinstance(q, (int, float)) and 0 < q < 1):
         raise InputError(f"A quantile lies between 0 and 1, such as 0.5 for the median; it cannot be {q}.")
-    numbers = along(table, name, values)
-    table, chosen_people = people_where(table, where)
-    axis = table.names.index(name)
-    flat = numbers.ravel()
-    order = np.argsort(flat, kind="stable")[: int((~np.isnan(flat)).sum())]
-    group = chosen_people & ~np.isnan(numbers)
-    small = partial(_is_small, table.linear(group.astype(float)))
-    domain = table.attributes[axis].domain
-    binned = isinstance(domain, Bins) and values is None
-    rank = np.full(len(flat), len(flat))
-    rank[order] = np.arange(len(order))
-    shape = [-1 if i == axis else 1 for i in range(len(table.names))]
-    # how many values, from the lowest on, are counted at each point where L is evaluated
-    counted = np.unique(np.linspace(0, len(order), min(len(order) + 1, MOST_POINTS)).astype(int))
-    leads = np.array([group * ((rank < count).astype(float) - q).reshape(shape) for count in counted])
-    observed = _rising((table.counts * leads).reshape(len(leads), -1).sum(1))
-    unbiased = (table.unbiased * leads).reshape(len(leads), -1).sum(1)
-    errors = np.sqrt(table.variances_of(leads))
-    if binned:
-        assert isinstance(domain, Bins)
-        lows, highs = bin_limits(domain)
-        reached = passed = np.append(lows[:1], highs)[counted]
-        chosen = slice(None)
-    else:
-        # a value is reached with its own people, and passed only with those of the next one
-        values_in_order = flat[order]
-        reached = values_in_order[np.maximum(counted - 1, 0)]
-        passed = values_in_order[np.minimum(counted, len(order) - 1)]
-        chosen = slice(1, None)
-    if float((table.counts * group).sum()) <= 0:  # of nobody; it could be anything
-        return Quantile(math.nan, lambda level: (float(reached[chosen][0]), float(passed[-1])), small)
-    value = _crossing(reached[chosen], observed[chosen], binned)
+    below = _Below.of(table, name, q, where, values)
+    small = partial(_is_small, below.table.linear(below.group.astype(float)))
+    if not below.observed[-1] - below.observed[0] > 0:  # of nobody; it could be anything
+        return Quantile(math.nan, lambda level: (float(below.lows[0]), float(below.highs[-1])), small)
+    value = below.value
 
     def limits(level: float) -> tuple[float, float]:
-        z = normal_quantile(level)
-        # up to the lower limit too few people lie below for certain, from the upper one on too many
-        low = _crossing(reached[chosen], _rising(unbiased + z * errors)[chosen], binned)
-        high = _crossing(passed[::-1], _rising((z * errors - unbiased)[::-1]), binned)
+        low, high = below.limits(normal_quantile(level))
         return min(low, value), max(high, value)
 
-    inner = np.flatnonzero((counted > 0) & (counted < len(order)))
-    lead = table.linear(leads[inner[np.argmin(np.abs(unbiased[inner]))]]) if len(inner) else None
-    return Quantile(value, limits, small, lead)
+    return Quantile(value, limits, small, below.nearest)
+
+
+@dataclass(frozen=True, eq=False)
+class _Below:
+    """L, the people up to a number less the share q of all: at the limits of every value, in order, and between them.
+
+    ``observed`` and ``unbiased`` have one entry more than there are values: how many of them, from the lowest on, are counted.
+    """
+
+    table: Reconstruction
+    group: NDArray[np.bool_]
+    rank: NDArray[np.intp]
+    lows: NDArray[np.float64]
+    highs: NDArray[np.float64]
+    q: float
+    observed: NDArray[np.float64]
+    unbiased: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, table: Reconstruction, name: str, q: float, where: Where, values: Values | None) -> _Below:
+        limits = limits_along(table, name, values)
+        table, chosen_people = people_where(table, where)
+        axis = table.names.index(name)
+        lows, highs = limits.reshape(2, -1)
+        numbered = np.flatnonzero(~np.isnan(lows))
+        each, places = np.unique(np.stack([lows, highs], 1)[numbered], axis=0, return_inverse=True)
+        rank = np.full(len(lows), len(each))
+        rank[numbered] = places.ravel()  # several values may stand for the same numbers
+        group = chosen_people & ~np.isnan(limits[0])
+        others = tuple(other for other in range(len(table.names)) if other != axis)
+        people = ((counts * group).sum(others)[numbered] for counts in (table.counts, table.unbiased))
+        up_to = (np.insert(np.cumsum(np.bincount(places.ravel(), part, len(each))), 0, 0.0) for part in people)
+        observed, unbiased = (counted - q * counted[-1] for counted in up_to)
+        shape = [-1 if other == axis else 1 for other in range(len(table.names))]
+        return cls(table, group, rank.reshape(shape), each[:, 0], each[:, 1], q, observed, unbiased)
+
+    @property
+    def values(self) -> int:
+        """How many values there are."""
+        return len(self.lows)
+
+    def leads(self, counted: NDArray[np.int_]) -> NDArray[np.float64]:
+        """L as weights of cells, where so many values are counted."""
+        return np.array([self.group * ((self.rank < count).astype(float) - self.q) for count in counted])
+
+    def variances(self, leads: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Their variances."""
+        return self.table.variances_of(leads)
+
+    @property
+    def value(self) -> float:
+        """The first number at which L is zero."""
+        heights = self.observed
+        place = int(np.argmax(heights >= -1e-9 * max(float(np.abs(heights).max()), 1e-300)))
+        if place == 0:
+            return float(self.lows[0])
+        rise = heights[place] - heights[place - 1]
+        return self._inside(place - 1, min(max(-heights[place - 1] / rise, 0.0), 1.0) if rise > 0 else 1.0)
+
+    def _inside(self, value: int, part: float) -> float:
+        """The number at this part of the way through a value."""
+        return float(self.lows[value] + part * (self.highs[value] - self.lows[value]))
+
+    def limits(self, z: float) -> tuple[float, float]:
+        """The first number at which L + z errors reaches zero, and the last at which L - z errors does."""
+        first, last = self._first(z, 1), self.values - self._first(z, -1)
+        low = self._inside(first - 1, self._part(first - 1, z, 1)) if first else float(self.lows[0])
+        high = self._inside(last, self._part(last, z, -1)) if last < self.values else float(self.highs[-1])
+        return low, high
+
+    def _first(self, z: float, sign: int) -> int:
+        """How many values are counted where sign L + z errors is first not negative; from the highest value on if sign is -1."""
+        places = np.arange(self.values + 1)[::sign]
+        low, high = 0, self.values
+        while True:
+            looked_at = np.unique(np.linspace(low, high, min(high - low + 1, MOST_POINTS)).astype(int))
+            counted = places[looked_at]
+            heights = sign * self.unbiased[counted] + z * np.sqrt(self.variances(self.leads(counted)))
+            reached = np.flatnonzero(heights >= 0)
+            found = int(reached[0]) if len(reached) else len(looked_at) - 1
+            if found == 0 or looked_at[found] == looked_at[found - 1] + 1:
+                return int(looked_at[found])
+            low, high = int(looked_at[found - 1]), int(looked_at[found])
+
+    def _part(self, value: int, z: float, sign: int) -> float:
+        """At which part of the way through a value sign L + z errors is zero. People are spread evenly there, so L is a straight line."""
+        if not self.lows[value] < self.highs[value]:
+            return 0.0
+        ends = self.leads(np.array([value, value + 1]))
+        at = (float(variance) for variance in self.variances(np.stack([ends[0], ends.mean(0), ends[1]])))
+        before, middle, after = at
+        both = 2 * middle - (before + after) / 2
+
+        def height(part: float) -> float:
+            rest = 1 - part
+            variance = rest * rest * before + part * part * after + 2 * part * rest * both
+            between = float(rest * self.unbiased[value] + part * self.unbiased[value + 1])
+            return sign * between + z * math.sqrt(max(variance, 0.0))
+
+        near, far = (0.0, 1.0) if sign > 0 else (1.0, 0.0)
+        for _ in range(60):
+            part = (near + far) / 2
+            near, far = (near, part) if height(part) >= 0 else (part, far)
+        return (near + far) / 2
+
+    @property
+    def nearest(self) -> Quantity | None:
+        """L where it is nearest to zero."""
+        inner = self.unbiased[1:-1]
+        if not len(inner):
+            return None
+        return self.table.linear(self.leads(np.array([1 + int(np.argmin(np.abs(inner)))]))[0])
 
 
 def _is_small(people: Quantity, level: float) -> bool:
     """Whether a group is small: the share of it that is in it is flagged."""
     flag = (people / people).flag(level)
     return flag is not None and SMALL in flag
-
-
-def _rising(heights: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.maximum.accumulate(heights))
-
-
-def _crossing(points: NDArray[np.float64], heights: NDArray[np.float64], between: bool) -> float:
-    """The first point at which ``heights``, which never fall, reach zero; between two points by a straight line."""
-    place = int(np.searchsorted(heights, -1e-9 * max(float(np.abs(heights).max()), 1e-300)))
-    if place == 0 or place >= len(points) or not between:
-        return float(points[min(place, len(points) - 1)])
-    rise = heights[place] - heights[place - 1]
-    part = -heights[place - 1] / rise if rise > 0 else 1.0
-    return float(points[place - 1] + min(max(part, 0.0), 1.0) * (points[place] - points[place - 1]))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._errors import DataError, InputError, did_you_mean
-from ..._estimate import is_numeric, regression, representative
+from ..._estimate import Number, is_numeric, regression, representative
 from ..._schema import MISSING_LABEL, Attribute, Bins, Points, Schema
 from .expressions import Numbers, Values, code_for
 from .formula import Factor, Formula, Term
@@ -25,7 +25,7 @@ from .formula import Factor, Formula, Term
 INTERCEPT = "Intercept"
 MOST_COLUMNS = 200
 """Coefficients; a table of them is for people to read."""
-Given = Mapping[str, Mapping[Any, float | None]]
+Given = Mapping[str, Mapping[Any, Number]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Coded:
 
     factor: Factor
     attribute: Attribute
-    given: Mapping[Any, float | None] | None
+    given: Mapping[Any, Number] | None
     missing: str
 
     @property
