@@ -5,7 +5,8 @@
     python benchmarks/questions.py --write              also put the tables into docs/results/questions.md
 
 About the table, the same people are released again and again. About the population, every release has people drawn anew, with
-replacement, from the table, which is then the population. The truth is the answer of a release that keeps everything.
+replacement, from the table, which is then the population. The truth is the answer of a release that keeps everything. All releases
+count, also those in which an answer was flagged or its interval had no end; only a question that was refused was not answered.
 """
 
 from __future__ import annotations
@@ -62,12 +63,12 @@ class Reading:
 
 @dataclass(frozen=True)
 class Found:
-    """An answer: its value and limits, and whether it may be trusted at all."""
+    """An answer: its value and limits, and whether it is flagged as one that says little."""
 
     value: float
     low: float
     high: float
-    trusted: bool
+    flagged: bool
 
     @classmethod
     def of(cls, answer: Any) -> Found:
@@ -81,7 +82,7 @@ class Found:
         else:
             value, (low, high) = answer.value, answer.interval(0.95)
             flag = None if isinstance(answer, pk.Measure) else answer.flag(0.95)
-        return cls(value, low, high, not math.isnan(value) and "small group" not in (flag or ""))
+        return cls(value, low, high, math.isnan(value) or "small group" in (flag or ""))
 
 
 @dataclass
@@ -91,26 +92,27 @@ class Tally:
     truth: float
     held: int = 0
     missed: int = 0
-    abstained: int = 0
+    flagged: int = 0
+    refused: int = 0
 
     def add(self, asked: Callable[[], Any]) -> None:
-        """One release. What is refused, has no value or is flagged for its divisor counts as no answer."""
+        """One release. An answer counts whatever its flags; one without limits would count as missed."""
         try:
             found = Found.of(asked())
         except pk.InputError:
-            self.abstained += 1
+            self.refused += 1
             return
         slack = 1e-9 * abs(self.truth)
-        if not found.trusted:
-            self.abstained += 1
-        elif found.low - slack <= self.truth <= found.high + slack:
+        self.flagged += found.flagged
+        if found.low - slack <= self.truth <= found.high + slack:
             self.held += 1
         else:
             self.missed += 1
 
     def __str__(self) -> str:
         answered = self.held + self.missed
-        return f"{100 * self.held / answered:.1f}%" if answered else "-"
+        share = f"{100 * self.held / answered:.1f}%" if answered else "-"
+        return share if not self.refused else f"{share} ({self.refused} refused)"
 
 
 def measured(
@@ -139,13 +141,13 @@ def measured(
 def report(tallies: dict[tuple[str, str], Tally]) -> list[str]:
     """Rows of a table."""
     lines = [
-        "| question | truth | about the table | no answer | about the population | no answer |",
+        "| question | truth | about the table | flagged | about the population | flagged |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for words in dict.fromkeys(words for words, _ in tallies):
         both = [tallies.get((words, about)) for about in READINGS]
         truth = next(f"{tally.truth:.4g}" for tally in both if tally is not None)
-        cells = " | ".join("- | -" if tally is None else f"{tally} | {tally.abstained}" for tally in both)
+        cells = " | ".join("- | -" if tally is None else f"{tally} | {tally.flagged}" for tally in both)
         lines.append(f"| {words} | {truth} | {cells} |")
     return lines
 

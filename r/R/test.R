@@ -211,8 +211,21 @@ pair_of <- function(tab) {
   list(
     d = deviations[used] / root,
     covariance = crossprod(functions$carried, expected * functions$carried) - outer(values, values) / n,
-    smaller = min(positive) - 1L
+    smaller = min(positive) - 1L,
+    own = own_variance(table, members, found, independent)
   )
+}
+
+# The variance of the sum of d^2 in the table as it is: where the relation is strong, that under independence says too little.
+own_variance <- function(table, members, shares, independent) {
+  apart <- shares - outer(rowSums(shares), colSums(shares))
+  apart <- ifelse(independent > 0, apart / independent, 0)
+  inner <- 2 * apart + apart^2  # by how much the sum falls as independent shares grow
+  slopes <- 2 * apart - outer(as.vector(inner %*% colSums(independent)), as.vector(rowSums(independent) %*% inner), `+`)
+  slopes <- (slopes - sum(slopes * shares)) / table$total
+  weights <- t(members[[1L]]) %*% slopes %*% members[[2L]]
+  table$about <- "population"
+  variances(table, listed(table$channel, weights))$variance
 }
 
 # People in merged cells, shared out among the values of a group as these are estimated in the nearest table without negative cells.
@@ -241,25 +254,69 @@ spread_extra <- function(channel, counts) {
 
 # Cramer's V and its error: sum d^2 less what noise adds to it, as Bergsma (2013) does for sampling alone; at least that of the
 # smallest deviations as far from those seen as noise moves them on average.
+#
+# sum d^2 less its noise has the mean s, the variance 2 tr C^2 + 4 slope s and the third central moment 8 tr C^3 + 24 slope^2 s,
+# s the truth. The slope is what the variance of the table as it is leaves, less the noise of d in it; near independence, where
+# nothing can tell it, that of C.
 strength <- function(pair, relation) {
   noise <- sum(diag(pair$covariance))
-  spread <- sqrt(max(4 * sum(pair$d * (pair$covariance %*% pair$d)), 0) + 2 * sum(pair$covariance^2))
-  scale <- 1 / sqrt(pair$smaller)
-  least <- scale * least_deviation(relation, relation$freedom)
-  value <- min(max(sqrt(max(sum(pair$d^2) - noise, 0)) * scale, least), 1)
+  squares <- sum(pair$covariance^2)
+  found <- sum(pair$d^2) - noise
+  apart <- 4 * sqrt(2 * squares)
+  slope <- max(pair$own - 4 * squares, 0) + apart * (if (noise > 0) squares / noise else 0)
+  v <- list(
+    found = found, squares = squares, cubes = sum((pair$covariance %*% pair$covariance) * pair$covariance),
+    slope = if (apart > 0) slope / (4 * max(found, 0) + apart) else 0, scale = 1 / sqrt(pair$smaller)
+  )
+  least <- v$scale * least_deviation(relation, relation$freedom)
+  v$value <- min(max(sqrt(max(found, 0)) * v$scale, least), 1)
+  spread <- strength_spread(v, max(found, 0))
   # the error of a root: by its slope, or near zero by the root of the error
-  error <- min(if (value > 0) spread / (2 * value * pair$smaller) else Inf, sqrt(spread / pair$smaller))
-  list(value = value, error = error, scale = scale)
+  v$error <- min(if (v$value > 0) spread / (2 * v$value * pair$smaller) else Inf, sqrt(spread / pair$smaller))
+  v
 }
 
-# Limits of Cramer's V. The lower one is above zero if and only if the test rejects independence at that level; it is then at
-# least the smallest V that the test does not reject.
+STRAIGHT <- 1e-4  # a distribution of a lower skewness is taken for a normal one
+
+strength_spread <- function(v, truth) sqrt(2 * v$squares + 4 * v$slope * truth)
+
+# What the error exceeds with 1 less this chance, if this is the truth: a gamma distribution has the same three moments.
+strength_reach <- function(v, truth, chance) {
+  spread <- strength_spread(v, truth)
+  skewness <- if (spread > 0) (8 * v$cubes + 24 * v$slope^2 * truth) / spread^3 else 0
+  if (skewness < STRAIGHT) return(spread * stats::qnorm(chance))
+  shape <- 4 / skewness^2
+  spread * (stats::qgamma(chance, shape) - shape) / sqrt(shape)
+}
+
+# Where a falling function of the truth is zero; zero if it is not above zero anywhere.
+strength_root <- function(v, falling) {
+  if (!falling(0) > 0) return(0)
+  low <- 0
+  high <- max(v$found, strength_spread(v, 0))
+  while (falling(high) > 0) {
+    low <- high
+    high <- 2 * high
+  }
+  for (step in seq_len(60L)) {
+    middle <- (low + high) / 2
+    if (falling(middle) > 0) low <- middle else high <- middle
+  }
+  high
+}
+
+# Limits of Cramer's V: the truths under which what was found would be just too large, or too small. The lower one is above zero if
+# and only if the test rejects independence at that level; it is then at least the smallest V that the test does not reject.
 strength_limits <- function(v, relation, level) {
-  reach <- z_of(level) * v$error
+  tail <- (1 - level) / 2
+  limit <- function(found, chance) {
+    v$scale * sqrt(strength_root(v, function(truth) found - truth - strength_reach(v, truth, chance)))
+  }
+  high <- min(max(limit(max(v$found, 0), tail), v$value), 1)
   low <- 0
   if (relation$p_value < 1 - level) {
     least <- least_deviation(relation, stats::qchisq(1 - level, relation$freedom, lower.tail = FALSE))
-    low <- min(max(v$value - reach, v$scale * least), v$value)
+    low <- min(max(limit(v$found, 1 - tail), v$scale * least), v$value)
   }
-  c(low, min(v$value + reach, 1))
+  c(low, high)
 }

@@ -12,7 +12,7 @@ from scipy import stats
 
 import pkanon as pk
 from pkanon._blocks import Retention
-from pkanon._estimate.statistics.association import Relation, _Pair
+from pkanon._estimate.statistics.association import Relation, Strength, _Pair
 
 
 @pytest.fixture(scope="module")
@@ -231,3 +231,30 @@ def test_the_least_deviation_that_the_test_does_not_reject(seed):
     equal = Relation(relation.deviations, np.full(6, 0.25))
     length = np.linalg.norm(equal.deviations)
     assert equal.least(1.0) == pytest.approx(length - 0.5)  # a ball of radius sqrt(0.25)
+
+
+@pytest.mark.parametrize("freedom", [1, 4, 60])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_limits_of_v_are_those_of_the_noncentral_distribution(freedom, level):
+    """Where C is a projection over n, n sum d^2 is noncentral chi-square: its three moments are matched, so its limits nearly are."""
+    from scipy.optimize import brentq
+    from scipy.stats import ncx2
+
+    n, tail = 1_000, (1 - level) / 2
+    for seen in (0.9 * freedom, 2.0 * freedom, 5.0 * freedom, 20.0 * freedom, 300.0 * freedom):
+        strength = Strength(seen / n - freedom / n, freedom / n**2, freedom / n**3, 1 / n, 1.0)
+        low, high = (limit**2 * n for limit in strength.limits(level))
+        used = max(seen, float(freedom))  # less than nothing was found: the upper limit is that of nothing
+        far = 10 * seen + 100
+        exact_high = brentq(lambda truth, x: ncx2.cdf(x, freedom, truth) - tail, 1e-9, far, args=(used,))
+        exact_low = 0.0
+        if ncx2.sf(seen, freedom, 1e-9) < tail:
+            exact_low = brentq(lambda truth, x: ncx2.sf(x, freedom, truth) - tail, 1e-9, far, args=(seen,))
+        width = exact_high - exact_low
+        assert low == pytest.approx(exact_low, abs=0.07 * width)
+        assert high == pytest.approx(exact_high, abs=0.07 * width)
+
+
+def test_the_strength_has_no_noise_and_no_error_where_all_is_known():
+    assert Strength.of(0.25, np.zeros((4, 4)), 0.0, 1.0).limits(0.95) == pytest.approx((0.5, 0.5))
+    assert Strength.of(0.0, np.zeros((4, 4)), 0.0, 1.0).limits(0.95) == (0.0, 0.0)

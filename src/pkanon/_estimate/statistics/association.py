@@ -6,22 +6,24 @@ in every direction; with C its covariance under independence, ``d' C^+ d`` is ch
 rank of C degrees of freedom. C is that of independent attributes, so no estimate in the cells enters it;
 without randomisation it is a projection over n, and the test is Pearson's.
 
-The noise adds tr C to ``sum d^2`` on average; Cramer's V subtracts it, as Bergsma (2013) does for
-sampling alone. The test weighs directions by their noise and V does not, so the test may see what V alone does not see. Their
-answers agree all the same: the lower limit of V is above zero if and only if the test rejects independence at that level. It is
-at least the smallest V of all deviations that the test does not reject, ``(d - e)' C^+ (d - e)`` at most the quantile of
-chi-square; and V is at least the smallest one with that distance at most its mean, the degrees of freedom. Without
-randomisation the latter changes nothing. Mutual information is that of the nearest table without negative cells, less its mean over
+The noise adds tr C to ``sum d^2`` on average; Cramer's V subtracts it, as Bergsma (2013) does for sampling alone. Its
+limits are those values under which ``sum d^2`` would be just too large or too small: its distribution is that of a
+quadratic form, skewed where noise is large, matched in three moments (:class:`Strength`). The test weighs directions
+by their noise and V does not, so the test may see what V alone does not see. Their answers agree all the same: the
+lower limit of V is above zero if and only if the test rejects independence at that level. It is at least the smallest
+V of all deviations that the test does not reject, ``(d - e)' C^+ (d - e)`` at most the quantile of chi-square; and V
+is at least the smallest one with that distance at most its mean, the degrees of freedom. Without randomisation the
+latter changes nothing. Mutual information is that of the nearest table without negative cells, less its mean over
 REPEATS simulated releases of independent attributes.
 
-Where values are merged or people left out (grouping.py), p are shares of the people shown, and C is that of the whole table:
-how many people are shown is estimated too, and the noise of those left out counts.
+Where values are merged or people left out (grouping.py), p are shares of the people shown, and C is that of the whole
+table: how many people are shown is estimated too, and the noise of those left out counts.
 
-With survey weights p are shares of the total of weights, and all of this is about the weighted table, a linear function of the
-one that was counted. C is its covariance if the weighted table were independent; independence.py says in which table that is.
-Weights are no numbers of rows: rows of unequal weight make C larger, and the test is that of a design (Wald), not Pearson's with
-weights for counts. As far as C then rests on estimated weights, the reference is Hotelling's instead of chi-square, and the error of V is
-at least the one that the table as it is gives it. Mutual information is left out: its mean under independence is simulated from
+With survey weights p are shares of the total of weights, and all of this is about the weighted table, a linear
+function of the one that was counted. C is its covariance if the weighted table were independent; independence.py says
+in which table that is. Weights are no numbers of rows: rows of unequal weight make C larger, and the test is that of
+a design (Wald), not Pearson's with weights for counts. As far as C then rests on estimated weights, the reference is
+Hotelling's instead of chi-square. Mutual information is left out: its mean under independence is simulated from
 counts of equal rows, and rows with passed weights cannot be drawn anew.
 """
 
@@ -48,6 +50,8 @@ LARGEST = 4096
 REPEATS = 200
 RANK = 1e-9
 """Directions whose variance is below this share of the largest one cannot vary."""
+STRAIGHT = 1e-4
+"""A distribution of a lower skewness is taken for a normal one: its quantiles then differ by less than 1e-4 standard deviations."""
 KNOWN = 1e-9
 """Variances with a squared relative error below this count as known."""
 
@@ -75,7 +79,7 @@ class Measure:
     standard_error: float
     largest: float = math.inf
     _relation: Relation | None = field(default=None, repr=False, compare=False)
-    _scale: float = field(default=0.0, repr=False, compare=False)
+    _strength: Strength | None = field(default=None, repr=False, compare=False)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """(low, high) at the confidence ``level``, not below zero and not above the largest there can be.
@@ -84,12 +88,17 @@ class Measure:
         or more).
         """
         reach = normal_quantile(level) * self.standard_error
-        low, high = max(self.value - reach, 0.0), min(self.value + reach, self.largest)
+        low, high, least = self.value - reach, self.value + reach, 0.0
+        if self._strength is not None:
+            low, high = self._strength.limits(level)
+        low, high = max(low, 0.0), min(max(high, self.value), self.largest)
         if self._relation is None:
             return low, high
         if not self._relation.p_value < 1 - level:
             return 0.0, high
-        return min(max(low, self._scale * self._relation.least(self._relation.quantile(level))), self.value), high
+        if self._strength is not None:
+            least = self._strength.scale * self._relation.least(self._relation.quantile(level))
+        return min(max(low, least), self.value), high
 
     def __str__(self) -> str:
         return f"{short(self.value)} ± {short(self.standard_error)}"
@@ -174,6 +183,73 @@ class Relation:
             low, high = (middle, high) if far > distance else (low, middle)
         v = math.exp(high)
         return float(np.linalg.norm(a * v / (c + v)))
+
+
+@dataclass(frozen=True)
+class Strength:
+    """What is known of ``sum d^2`` less its noise: its distribution, whatever the truth is.
+
+    With ``found`` estimating a true strength s, it has the mean s, the variance ``2 tr C^2 + 4 slope s`` and the third central
+    moment ``8 tr C^3 + 24 slope^2 s``: those of a quadratic form in normal deviations with covariance C, if true deviations lie
+    where the noise is ``slope``. ``squares`` and ``cubes`` are tr C^2 and tr C^3; V is ``scale`` times the root of s.
+    """
+
+    found: float
+    squares: float
+    cubes: float
+    slope: float
+    scale: float
+
+    @classmethod
+    def of(cls, found: float, covariance: Counts, own: float, scale: float) -> Strength:
+        """From ``own``, the variance that the table as it is gives ``found`` by the delta method.
+
+        It holds the noise of d three times, on average 4 tr C^2 + 4 d' S d with S the covariance at the table as it is. What is
+        left tells the slope; near independence nothing can tell it, and it is drawn to that of C.
+        """
+        squares, noise = float((covariance**2).sum()), float(np.trace(covariance))
+        apart = 4 * math.sqrt(2 * squares)
+        slope = max(own - 4 * squares, 0.0) + apart * (squares / noise if noise > 0 else 0.0)
+        cubes = float(((covariance @ covariance) * covariance).sum())
+        return cls(found, squares, cubes, slope / (4 * max(found, 0.0) + apart) if apart > 0 else 0.0, scale)
+
+    def spread(self, strength: float) -> float:
+        """The standard deviation if this is the truth."""
+        return math.sqrt(2 * self.squares + 4 * self.slope * strength)
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """(low, high) of V: the truths under which what was found would be just too large, or too small.
+
+        Less than nothing was found by chance: the upper limit is then that of nothing.
+        """
+        tail = (1 - level) / 2
+        low = self._root(lambda strength: self.found - strength - self._reach(strength, 1 - tail))
+        found = max(self.found, 0.0)
+        high = self._root(lambda strength: found - strength - self._reach(strength, tail))
+        return self.scale * math.sqrt(low), self.scale * math.sqrt(high)
+
+    def _reach(self, strength: float, chance: float) -> float:
+        """What the error exceeds with 1 less this chance, if this is the truth: a gamma distribution has the same three moments."""
+        from scipy.special import gammaincinv, ndtri
+
+        spread = self.spread(strength)
+        skewness = (8 * self.cubes + 24 * self.slope**2 * strength) / spread**3 if spread > 0 else 0.0
+        if skewness < STRAIGHT:
+            return spread * float(ndtri(chance))
+        shape = 4 / skewness**2
+        return spread * (float(gammaincinv(shape, chance)) - shape) / math.sqrt(shape)
+
+    def _root(self, falling: Callable[[float], float]) -> float:
+        """Where a falling function is zero; zero if it is not above zero anywhere."""
+        if not falling(0.0) > 0:
+            return 0.0
+        low, high = 0.0, max(self.found, self.spread(0.0))
+        while falling(high) > 0:
+            low, high = high, 2 * high
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if falling(middle) > 0 else (low, middle)
+        return high
 
 
 @dataclass(frozen=True)
@@ -284,7 +360,7 @@ class _Pair:
         return Relation.of(self.d, self.covariance, self._uncertainty if self.table.weighted else None)
 
     def _own_variance(self) -> float:
-        """The variance of the sum of d^2 in the table as it is: where weights differ, that under independence can be far too small."""
+        """The variance of the sum of d^2 in the table as it is: where the relation is strong, or weights differ, C says too little."""
         n, m = self.table.total, self.independent
         shares = self.table.counts / n
         used = m > 0
@@ -300,20 +376,16 @@ class _Pair:
         return float(uncertainty(self.table, people, carried).mean())
 
     def cramers_v(self) -> Measure:
-        noise, squared = float(np.trace(self.covariance)), float((self.covariance**2).sum())
-        strength = max(float(self.d @ self.d) - noise, 0.0)
-        # On average d'Cd is tr C^2 more than with the true deviations. That is not taken off: where the relation is strong, C, which
-        # assumes that there is none, is too small.
-        slope = max(4 * float(self.d @ self.covariance @ self.d), 0.0)
-        if math.isfinite(self.relation.rest):
-            slope = max(slope, self._own_variance())
-        spread = math.sqrt(slope + 2 * squared)
+        """V, its error and its limits."""
         scale = 1 / math.sqrt(self.smaller)
+        found = float(self.d @ self.d) - float(np.trace(self.covariance))
+        strength = Strength.of(found, self.covariance, self._own_variance(), scale)
         least = scale * self.relation.least(float(self.relation.freedom))
-        value = min(max(math.sqrt(strength) * scale, least), 1.0)
+        value = min(max(math.sqrt(max(found, 0.0)) * scale, least), 1.0)
+        spread = strength.spread(max(found, 0.0))
         # the error of a root: by its slope, or near zero by the root of the error
         error = min(spread / (2 * value * self.smaller) if value else math.inf, math.sqrt(spread / self.smaller))
-        return Measure(value, error, 1.0, self.relation, scale)
+        return Measure(value, error, 1.0, self.relation, strength)
 
 
 def _deviations(
