@@ -104,3 +104,26 @@ def test_wrong_questions_are_refused(released, arguments, words):
     code, out, err = released.run("test", "out", *arguments)
     assert (code, out) == (2, "")
     assert words in err
+
+
+@pytest.mark.parametrize(
+    ("options", "caption"),
+    [
+        (["--by", "sex"], "Differences of the share of people with education = none or school by sex"),
+        (
+            ["--by", "sex", "--standardise", "age"],
+            "Differences of the share of people with education = none or school by sex, standardised over age",
+        ),
+        (["--trend", "age"], "Slope of the share of people with education = none or school, over age"),
+        (
+            ["--by", "sex", "--within", "age"],
+            "Odds ratio of education = none or school by sex, common to the strata of age",
+        ),
+        (["--by", "sex", "--caption", "Mine"], "Mine"),
+    ],
+)
+def test_a_table_for_a_paper_says_what_was_tested(released, options, caption):
+    code, out, _ = released.run("test", "out", "education=none,school", *options, "--format", "markdown")
+    assert code == 0
+    assert out.startswith(f"**{caption}.**")
+    assert "One number: nothing is adjusted" in out

@@ -103,6 +103,8 @@ def command(
     for line in opened.remarks:
         note(line)
     if not where.readable:
+        if where.for_paper and caption is None:
+            paper["caption"] = _caption(name, texts, by, trend, standardise, within)
         deliver(tested, where, **paper)
         return
     shown = tested.text_table()
@@ -113,6 +115,24 @@ def command(
     say(f"Corrected for the randomisation; errors are about {private.reading(about)}.")
     if table.groups_remark:
         say(f"{table.groups_remark[:1].upper()}{table.groups_remark[1:]}.")
+
+
+def _caption(
+    name: str,
+    texts: list[str],
+    by: str | None,
+    trend: str | None,
+    standardise: tuple[str, ...],
+    within: tuple[str, ...],
+) -> str:
+    """What is shown in a paper."""
+    share = f"share of people with {name} = {' or '.join(texts)}"
+    if trend is not None:
+        return f"Slope of the {share}, over {trend}"
+    if within:
+        return f"Odds ratio of {name} = {' or '.join(texts)} by {by}, common to the strata of {' x '.join(within)}"
+    same = f", standardised over {' x '.join(standardise)}" if standardise else ""
+    return f"Differences of the {share} by {by}{same}"
 
 
 def _split(condition: str) -> tuple[str, list[str]]:

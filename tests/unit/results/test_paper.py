@@ -4,6 +4,7 @@ import html.parser
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,8 @@ from markdown_it import MarkdownIt
 import pkanon as pk
 from pkanon._results.charts import crosstab_chart
 from pkanon._results.paper import MARKS, PaperTable, rounded_interval, rounded_number
-from pkanon._results.paper.latex import escaped
+from pkanon._results.paper.latex import MOST_ROWS, escaped
+from pkanon._results.paper.table import Cell
 
 NASTY = [r"a\b{c}$d&e#f%g_h^i~j", '<script>alert("x|y")</script>', "*bold* _it_ `code` [link](x) --- @me", "=1+1"]
 ROWS = 40
@@ -154,7 +156,7 @@ def test_latex_has_equal_rows_and_closed_braces(papers, kind):
     text = table.to_latex(label="tab:a b")
     assert r"\label{tab:a-b}" in text
     inner = text.partition(r"\midrule")[2].partition(r"\bottomrule")[0]
-    lines = [line for line in inner.splitlines() if line]
+    lines = [line for line in inner.splitlines() if line and line != r"\addlinespace"]
     assert len(lines) == len(table.rows)
     for line in lines:
         assert line.endswith(r" \\")
@@ -163,10 +165,63 @@ def test_latex_has_equal_rows_and_closed_braces(papers, kind):
     plain = re.sub(r"\\[\\{}$&#%_]", "", text)
     assert plain.count("{") == plain.count("}")
     assert plain.count("$") % 2 == 0
-    assert not re.search(r"[~^<>|\"±†‡§]", plain)
+    assert not re.search(r"[~^<>|\"±†‡§]", plain.replace(r"\ifdim\width>\linewidth", ""))
+    wide = r"\resizebox" in text
     comment, *others = re.findall("%.*", plain)
-    assert comment == r"% needs \usepackage{booktabs}"
-    assert not others
+    assert comment == (r"% needs \usepackage{booktabs,graphicx}" if wide else r"% needs \usepackage{booktabs}")
+    assert others == (["%"] if wide else [])
+
+
+def made_up(rows, columns, labels=2):
+    cells = [
+        (
+            *(Cell(f"{'ab'[2 * row // rows]}" if place == 0 else f"{row}") for place in range(labels)),
+            *[Cell("1,000 ± 10")] * columns,
+        )
+        for row in range(rows)
+    ]
+    return PaperTable(
+        "What is shown", ("one", "two")[:labels], tuple(f"c{i}" for i in range(columns)), tuple(cells), ("A note.",)
+    )
+
+
+def test_latex_of_a_long_table_goes_over_pages():
+    short, long = made_up(MOST_ROWS, 2).to_latex(), made_up(MOST_ROWS + 1, 2).to_latex(label="tab:long")
+    assert r"\begin{table}" in short
+    assert "longtable" not in short
+    assert long.startswith(
+        "% needs \\usepackage{booktabs,longtable}\n\\begin{longtable}{llrr}\n\\caption{What is shown}\\label{tab:long} "
+    )
+    assert r"\begin{table}" not in long
+    assert long.count(r"one & two & c0 & c1 \\") == 2  # on the first page and on all others
+    assert long.count(r" & 1,000 $\pm$ 10 & 1,000 $\pm$ 10 \\") == MOST_ROWS + 1
+    assert long.index(r"\end{longtable}") < long.index("A note.")
+
+
+def test_latex_of_a_long_and_wide_table_is_set_smaller():
+    table = made_up(MOST_ROWS + 1, 9)
+    assert r"\begingroup\footnotesize" in table.to_latex()
+    assert r"\begin{longtable}{llrrrrrrrrr}" in table.to_latex()
+    named = replace(table, rows=tuple((Cell("a long label " * 3), *row[1:]) for row in table.rows)).to_latex()
+    assert r"\begin{longtable}{p{0.17\linewidth}lrrrrrrrrr}" in named
+    assert named.count(r"\begingroup") == named.count(r"\endgroup") == 1
+
+
+def test_latex_of_a_wide_table_is_made_to_fit():
+    assert r"\resizebox" not in made_up(3, 2).to_latex()
+    wide = made_up(3, 9).to_latex()
+    assert wide.startswith(r"% needs \usepackage{booktabs,graphicx}")
+    assert r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%" in wide
+    assert r"\end{tabular}}" in wide
+
+
+def test_latex_prints_the_first_label_where_it_changes():
+    rows = made_up(4, 1).to_latex().partition(r"\midrule")[2].partition(r"\bottomrule")[0].strip().splitlines()
+    assert [row.split(" &")[0] for row in rows] == ["a", "", r"\addlinespace", "b", ""]
+    alone = (
+        made_up(4, 1, labels=1).to_latex().partition(r"\midrule")[2].partition(r"\bottomrule")[0].strip().splitlines()
+    )
+    assert [row.split(" &")[0] for row in alone] == ["a", "a", "b", "b"]
 
 
 def test_latex_specials():

@@ -112,7 +112,8 @@ class PaperTable:
     def to_latex(self, *, label: str | None = None) -> str:
         r"""The table in LaTeX, for the package booktabs: \\usepackage{booktabs}.
 
-        ``label``: what \\ref calls it.
+        A wide one is made smaller where it has to be (graphicx), a long one goes over pages (longtable); the first line
+        names what it needs. ``label``: what \\ref calls it.
         """
         from .latex import latex
 
