@@ -109,21 +109,26 @@ def test_wrong_questions_are_refused(released, arguments, words):
 @pytest.mark.parametrize(
     ("options", "caption"),
     [
-        (["--by", "sex"], "Differences of the share of people with education = none or school by sex"),
+        (["--by", "sex"], "Differences of the share of people with age = 20-29 or 30-39 by sex"),
         (
-            ["--by", "sex", "--standardise", "age"],
-            "Differences of the share of people with education = none or school by sex, standardised over age",
+            ["--by", "sex", "--standardise", "education"],
+            "Differences of the share of people with age = 20-29 or 30-39 by sex, standardised over education",
         ),
-        (["--trend", "age"], "Slope of the share of people with education = none or school, over age"),
         (
-            ["--by", "sex", "--within", "age"],
-            "Odds ratio of education = none or school by sex, common to the strata of age",
+            ["--by", "sex", "--within", "education"],
+            "Odds ratio of age = 20-29 or 30-39 by sex, common to the strata of education",
         ),
         (["--by", "sex", "--caption", "Mine"], "Mine"),
     ],
 )
 def test_a_table_for_a_paper_says_what_was_tested(released, options, caption):
-    code, out, _ = released.run("test", "out", "education=none,school", *options, "--format", "markdown")
-    assert code == 0
+    code, out, err = released.run("test", "out", "age=20-29,30-39", *options, "--format", "markdown")
+    assert code == 0, err
     assert out.startswith(f"**{caption}.**")
     assert "One number: nothing is adjusted" in out
+
+
+def test_a_trend_in_a_paper_says_what_was_tested(released):
+    code, out, err = released.run("test", "out", "sex=F", "--trend", "age", "--format", "markdown")
+    assert code == 0, err
+    assert out.startswith("**Slope of the share of people with sex = F, over age.**")
