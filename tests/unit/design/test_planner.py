@@ -234,5 +234,7 @@ def test_a_search_for_a_central_epsilon_tells_how_far_it_is():
     plan = pk.plan(SCHEMA, records=20_000, central_epsilon=0.05, progress=lambda step, done: said.append((step, done)))
     shares = [done for _, done in said]
     assert {step for step, _ in said} == {"planning"}
-    assert len(set(shares)) > 2 and shares == sorted(shares) and 0 < shares[-1] <= 1
+    assert len(set(shares)) > 2
+    assert shares == sorted(shares)
+    assert 0 < shares[-1] <= 1
     assert 0.0495 <= plan.central().epsilon <= 0.05  # nearly all of the target is used
