@@ -127,6 +127,7 @@ if TYPE_CHECKING:
     from ._schema import read_hierarchy as read_hierarchy
     from ._schema import read_merge as read_merge
     from ._schema import read_schema as read_schema
+    from ._schema import read_values as read_values
 
 __version__ = "0.1.0"
 
@@ -226,6 +227,7 @@ _HOMES = {
     "pool": "_estimate",
     "read_hierarchy": "_schema",
     "read_merge": "_schema",
+    "read_values": "_schema",
     "read_plan": "_plan",
     "read_schema": "_schema",
     "readability_chart": "_results.charts",

@@ -321,3 +321,21 @@ def test_associations_and_correlations_take_weights(released):
     for verb in ("association", "correlations"):
         assert "'age' is the weight" in refused(released, verb, "out", "sex", "age", "--weights", "age")
         assert "must stand for numbers" in refused(released, verb, "out", "age", "education", "--weights", "sex")
+
+
+def test_numbers_of_labels_come_from_a_file(released):
+    labels = pk.open_release("out").crosstab("age").labels[0]
+    given = {str(label): [10 * place, 10 * place + 10] for place, label in enumerate(labels) if label is not None}
+    Path("numbers.json").write_text(json.dumps({"age": given}), encoding="utf-8")
+    assert pk.read_values("numbers.json") == {"age": {label: tuple(map(float, ends)) for label, ends in given.items()}}
+    code, out, err = released.run("regress", "out", "age ~ 1", "--values", "numbers.json", "--json")
+    assert code == 0, err
+    middles = {"age": {label: sum(ends) / 2 for label, ends in given.items()}}
+    found = pk.open_release("out").regress("age ~ 1", values=middles)["Intercept"]
+    assert json.loads(out)["coefficients"][0]["estimate"] == pytest.approx(found.value)
+    for wrong in ('{"age": 3}', '{"age": {"a": "b"}}', '{"age": {"a": [1]}}', '{"age": {"a": true}}', "[1]", "{"):
+        Path("wrong.json").write_text(wrong, encoding="utf-8")
+        code, _, err = released.run("regress", "out", "age ~ 1", "--values", "wrong.json")
+        assert code == 2
+        assert "wrong.json" in err
+    assert released.run("regress", "out", "age ~ 1", "--values", "numbers.csv")[0] == 2

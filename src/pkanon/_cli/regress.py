@@ -23,6 +23,11 @@ from .progress import progress_bar
     show_default=True,
     help="Of numbers; of yes or no; of counts.",
 )
+@click.option(
+    "--values",
+    metavar="FILE",
+    help="The numbers that labels stand for: a TOML or JSON file, [income] '1-9999' = [1, 10000]; an interval counts as its middle.",
+)
 @about_option("population")
 @click.option("--weights", metavar="COLUMN", help="The column of survey weights.")
 @click.option(
@@ -39,6 +44,7 @@ def command(
     release: str,
     formula: str,
     family: str,
+    values: str | None,
     about: str,
     weights: str | None,
     missing: str,
@@ -52,14 +58,23 @@ def command(
     \b
     Example: pkanon regress out "income ~ sex + age"
              pkanon regress out "job == 'office' ~ sex * C(age)" --family logistic
+             pkanon regress out "income ~ sex" --values numbers.toml
     """
     where = destination(form, output)
+    numbers = None if values is None else pk.read_values(values)
     paper = where.for_papers(caption=caption)
     with progress_bar() as progress:
         progress("opening", 0)
         opened = pk.open_release(release)
         fitted = opened.regress(
-            formula, family=family, about=about, weights=weights, missing=missing, level=level, progress=progress
+            formula,
+            family=family,
+            about=about,
+            weights=weights,
+            missing=missing,
+            values=numbers,
+            level=level,
+            progress=progress,
         )
     for line in opened.remarks:
         note(line)

@@ -40,6 +40,7 @@ from .progress import progress_bar
     show_default=True,
     help="How the p-values of several comparisons are adjusted.",
 )
+@click.option("--weights", metavar="COLUMN", help="The column of survey weights.")
 @about_option("population")
 @level_option
 @group_options
@@ -57,6 +58,7 @@ def command(
     level: float,
     merge: dict[str, Any],
     missing: str,
+    weights: str | None,
     caption: str | None,
     form: str | None,
     output: str | None,
@@ -90,7 +92,7 @@ def command(
                 raise pk.InputError(
                     f"'{attribute}' is named twice; the condition, groups and strata are different attributes."
                 )
-        table = opened.crosstab(*names, about=about, merge=merge, missing=missing, level=level)
+        table = opened.crosstab(*names, about=about, weights=weights, merge=merge, missing=missing, level=level)
         chosen = {name: [_label(table, name, text) for text in texts]}
         found: dict[str, Any]
         if trend is not None:

@@ -21,7 +21,7 @@ from .domain import INT64, Bins, Edge, Listed, Points, Range, Value, texts_of, v
 from .findings import PERHAPS_SEVERAL_ROWS, RARE_VALUES, SEVERAL_ROWS, as_comment, as_finding, with_findings
 from .groups import Groups, Merge, MissingAnswers, check_merge, check_missing, groups_of
 from .hierarchy import Hierarchy, read_hierarchy
-from .mergefile import read_merge
+from .mergefile import read_merge, read_values
 from .notation import PLAIN_NOTATION, Notation
 from .schema import Bundle, Schema
 from .toml import parse, read_schema, schema_of
@@ -66,6 +66,7 @@ __all__ = [
     "read_hierarchy",
     "read_merge",
     "read_schema",
+    "read_values",
     "schema_of",
     "texts_of",
     "value_to_text",

@@ -50,6 +50,47 @@ def read_merge(source: str | Path) -> Merge:
     return _words(str(source))
 
 
+def read_values(path: str | Path) -> dict[str, dict[str, float | tuple[float, float] | None]]:
+    """The numbers that labels stand for, from a file; the result is what ``values`` of :meth:`Release.regress` takes.
+
+    Parameters
+    ----------
+    path
+        A TOML or JSON file with one entry per attribute: its labels with a number, or with the two limits of an interval. In
+        JSON null leaves people out.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pkanon as pk
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "values.toml"
+    >>> _ = file.write_text('[income]\\nnone = 0\\n"1-9999" = [1, 10000]\\n')
+    >>> pk.read_values(file)
+    {'income': {'none': 0.0, '1-9999': (1.0, 10000.0)}}
+    """
+    place = Path(path)
+    if place.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{path}: numbers of labels are read from a .toml or .json file.")
+    found = _file(place)
+    if not isinstance(found, dict) or not all(isinstance(numbers, dict) for numbers in found.values()):
+        raise InputError(
+            f'{path} must have one entry per attribute, with a number for each label: {{"age": {{"0-17": 9}}}}.'
+        )
+    return {
+        name: {label: _stands_for(number, name, label, path) for label, number in numbers.items()}
+        for name, numbers in found.items()
+    }
+
+
+def _stands_for(number: Any, name: str, label: str, path: str | Path) -> float | tuple[float, float] | None:
+    ends = number if isinstance(number, list) else [number, number]
+    if number is None:
+        return None
+    if len(ends) != 2 or not all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in ends):
+        raise InputError(f"{path}: '{label}' of '{name}' stands for a number, or for two limits: [0, 10].")
+    return (float(ends[0]), float(ends[1])) if isinstance(number, list) else float(number)
+
+
 def _file(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")

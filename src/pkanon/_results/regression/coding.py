@@ -241,7 +241,10 @@ def _check_response(response: Coded) -> None:
         return
     labels = [str(label) for label in itertools.islice(response.attribute.labels(), 1_000) if label is not None]
     name = response.attribute.name
-    raise InputError(f"The response '{name}' has categories, not numbers; write one of them: {name} == '{labels[-1]}'.")
+    raise InputError(
+        f"The response '{name}' has categories, not numbers; write one of them, {name} == '{labels[-1]}', "
+        "or say which number stands for each: values= in Python, --values FILE."
+    )
 
 
 def _factors(column: Sequence[Piece]) -> regression.Factors:
