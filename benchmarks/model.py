@@ -8,6 +8,8 @@
     python benchmarks/model.py --data DIR --only fewer --write      what it usually comes to in samples of the five tables
     python benchmarks/model.py --data DIR --only few-covered --write    intervals in samples
     python benchmarks/model.py --data DIR --only weakest --write    single releases where rows say almost nothing of relations
+    python benchmarks/model.py --data DIR --only rules --write      small made-up tables in which values exclude one another
+    python benchmarks/model.py --data DIR --only large --write      the table of 2,458,285 people (--only time: time)
 
 DIR holds uscensus1990_7attr_sample50k.csv.gz, adult.csv.gz, nist_acs2019_national.csv.gz, atus_2003_2016_persons.csv.gz and
 arx_fars_int.csv.gz. The table of 2,458,285 people is the one that the package contains. Errors are sums of absolute errors of
@@ -18,6 +20,7 @@ computed for a few tables of the first release, and ``model`` is compared with i
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import time
 from collections.abc import Iterator, Sequence
@@ -48,6 +51,7 @@ FEW_COVERED, FEW_COVERED_TABLES, FEW_COVERED_RELEASES = (
 WEAKEST = (("adult", "equal-rho", 2), ("adult", "equal-rho", 10), ("nist", "optimal", 1_000), ("tax", "optimal", 1_000))
 """Where the choice between relations and independence is closest."""
 WEAKEST_FIRST, WEAKEST_RELEASES = 9_100, 20
+RULES_TABLES = 10
 
 Names = tuple[str, ...]
 
@@ -411,12 +415,75 @@ def weakest_report(folder: Path) -> Iterator[str]:
             own = np.mean([truth.error(t, model.table(t)) for t in tables])
             ratios.append(own / np.mean([truth.error(t, np.multiply.outer(*(margins[n] for n in t))) for t in tables]))
             independent += model.report.classes == 1
-            print(name, design, k, seed, f"{ratios[-1]:.3f}", model.report.ridge, flush=True)
+            print(name, design, k, seed, f"{ratios[-1]:.3f}", model.report.ridges, flush=True)
         above = sum(ratio > 1.03 for ratio in ratios)
         yield (
             f"| {name} | {design} | {k:,} | {np.mean(ratios):.3f} | {max(ratios):.3f} | {above} of {len(ratios)} | "
             f"{independent} of {len(ratios)} |"
         )
+
+
+def with_rules(kind: str, attributes: int, rows: int, rng: np.random.Generator) -> Truth:
+    """Made-up people with 3 to 8 values of each attribute.
+
+    ``of two``: each value of another attribute allows at most three values. ``of three``: the first two attributes are
+    independent, and both together allow two values of each other one.
+    """
+    sizes = [int(size) for size in rng.integers(3, 9, attributes)]
+    columns: list[np.ndarray] = []
+    for i, size in enumerate(sizes):
+        column = rng.choice(size, rows, p=rng.dirichlet(np.full(size, 2.0)))
+        if kind == "of two" and i > 0:
+            other = int(rng.integers(i))
+            for value in range(sizes[other]):
+                allowed = rng.choice(size, int(rng.integers(1, 4)), replace=False)
+                some = columns[other] == value
+                column[some] = rng.choice(allowed, int(some.sum()), p=rng.dirichlet(np.full(len(allowed), 2.0)))
+        elif kind == "of three" and i > 1:
+            column = (columns[0] + columns[1] + rng.integers(0, 2, rows)) % size
+        columns.append(column)
+    names = [f"a{i}" for i in range(attributes)]
+    schema = pk.Schema([pk.Attribute.ranged(name, 0, size - 1) for name, size in zip(names, sizes)])
+    return Truth(pl.DataFrame(dict(zip(names, columns))), schema)
+
+
+def rules_report() -> Iterator[str]:
+    """Small made-up tables in which values exclude one another: errors, and model over the best of em and independence."""
+    yield f"{RULES_TABLES} tables each, design optimal. Two attributes / three attributes.\n"
+    yield "| rule | attributes | rows | k | independence | em | model | model / best of both | worst table of people |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for kind, attributes, rows, k in itertools.product(("of two", "of three"), (2, 3, 4), (300, 1_000, 3_000), (2, 10)):
+        if kind == "of three" and attributes == 2:
+            continue
+        found = [_rules(kind, attributes, rows, k, seed) for seed in range(RULES_TABLES)]
+        cells = []
+        for way in (0, 1, 2):
+            cells.append([float(np.mean([f[order][way] for f in found])) for order in found[0]])
+        ratios = [model / min(ind, em) for ind, em, model in zip(*cells)]
+        worst = [max(f[order][2] / min(f[order][:2]) for f in found) for order in found[0]]
+        row = [" / ".join(f"{x:.3f}" for x in way) for way in cells]
+        row += [" / ".join(f"{x:.2f}" for x in ways) for ways in (ratios, worst)]
+        yield f"| {kind} | {attributes} | {rows:,} | {k} | " + " | ".join(row) + " |"
+        print(kind, attributes, rows, k, *row, flush=True)
+
+
+def _rules(kind: str, attributes: int, rows: int, k: int, seed: int) -> dict[int, tuple[float, float, float]]:
+    """By order of the tables the mean errors of (independence, em, model)."""
+    truth = with_rules(kind, attributes, rows, np.random.default_rng([seed, attributes, rows]))
+    plan = pk.plan(truth.schema, records=rows, k=k)
+    release = pk.release(pl.DataFrame(truth.columns), plan, randomness=pk.Seeded(seed))
+    model = fit_model(plan.blocks, release.codes)
+    margins = {n: nearest(model.inverse((n,)), 1.0, np.ones(v.size, bool)) for n, v in _attributes(truth)}
+    found = {}
+    for order in range(2, min(attributes, 3) + 1):
+        each = []
+        for names in truth.tables(order):
+            product = functools.reduce(np.multiply.outer, [margins[name] for name in names])
+            em = release.crosstab(*names, method="em").counts / rows
+            each.append([truth.error(names, table) for table in (product, em, model.table(names))])
+        independence, likely, own = np.mean(each, axis=0)
+        found[order] = (float(independence), float(likely), float(own))
+    return found
 
 
 def _attributes(truth: Truth) -> Iterator[tuple[str, pk.Attribute]]:
@@ -472,13 +539,17 @@ def main() -> None:
     parser.add_argument("--releases", type=int, default=5)
     parser.add_argument("--first", type=int, default=500, help="the seed of the first release")
     parser.add_argument(
-        "--only", choices=["untouched", "fewer", "few-covered", "weakest"], help="just one part of the page"
+        "--only",
+        choices=["untouched", "fewer", "few-covered", "weakest", "rules", "large", "time"],
+        help="just one part of the page",
     )
     parser.add_argument("--write", action="store_true", help="put the results into docs/results/model.md")
     arguments = parser.parse_args()
-    parts = {"fewer": fewer_report, "few-covered": few_covered_report, "weakest": weakest_report}
-    if arguments.only in parts:
-        report = "\n".join(parts[arguments.only](arguments.data))
+    data = {"fewer": fewer_report, "few-covered": few_covered_report, "weakest": weakest_report}
+    made = {"rules": rules_report, "large": large_report, "time": time_report}
+    if arguments.only in data or arguments.only in made:
+        lines = data[arguments.only](arguments.data) if arguments.only in data else made[arguments.only]()
+        report = "\n".join(lines)
         print(f"\n{report}")
         if arguments.write:
             put(arguments.only, report, page="model.md")

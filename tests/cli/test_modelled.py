@@ -27,7 +27,9 @@ def test_several_draws_and_json(place):
         "file": "rows.parquet", "rows": 200, "draws": 2, "seed": None, "renamed": {}, "void": [],
     }  # fmt: skip
     assert "computed from that release and nothing else" in said["sentences"][1]
-    assert {"classes", "ridge", "starts", "steps", "converged", "misfit", "explained"} <= set(said["model"])
+    assert {"classes", "ridges", "independent", "starts", "steps", "converged", "misfit", "explained"} <= set(
+        said["model"]
+    )
     assert pl.read_parquet(place.folder / "rows.parquet")["draw"].to_list() == [1] * 200 + [2] * 200
 
 

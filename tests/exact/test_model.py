@@ -1,6 +1,7 @@
 """A model of all rows: its coordinates, noise, slopes and tables against dense algebra, for every kind of block."""
 
 import itertools
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from pkanon._estimate import Channel, StoredCodes
 from pkanon._estimate.model import Fitted, Mixture, fit_model, reading, redrawing, resampled, variables
 from pkanon._estimate.model.assisting import along_all, rake, shrunk, squared
 from pkanon._estimate.model.averages import Cells
+from pkanon._estimate.model.choosing import RIDGES, _least, firm, stacked
 from pkanon._estimate.model.components import Components, count_pairs
 from pkanon._estimate.model.critical import critical_value
 from pkanon._estimate.model.descent import descend
@@ -273,6 +275,54 @@ def _sets(sizes: tuple[int, ...]) -> tuple[int, ...]:
     number = 2 ** len(sizes)
     shares = [2**31 // (number - 1)] * (number - 1)
     return (*shares, 2**32 - sum(shares))
+
+
+# which ridges, and how much of them
+
+
+def residuals(own: list[float], seed: int = 0) -> np.ndarray:
+    """Products of residuals: noise of 300 coordinates that all fits share, and beyond it so much in a direction of each fit's own."""
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(size=300)
+    each = np.array([noise + size * direction for size, direction in zip(own, np.eye(300))])
+    return each @ each.T
+
+
+def test_the_stack_is_the_best_of_all_shares():
+    products, costs = residuals([30, 20, 15, 10, 10, 15, 20, 40]), np.linspace(0, 30, 8)
+    best = _least(products, costs)
+    assert best.min() >= 0 and best.sum() == pytest.approx(1)
+
+    def value(shares):
+        return shares @ products @ shares + costs @ shares
+
+    others = np.concatenate([np.eye(8), np.random.default_rng(1).dirichlet(np.full(8, 0.3), 5_000)])
+    assert all(value(best) <= value(other) for other in others)
+    assert (best > 0).sum() > 1
+
+
+def test_relations_that_predict_other_rows_no_better_than_chance_are_left_out():
+    for seed in range(20):
+        nothing = np.random.default_rng(seed).normal(size=300) / np.sqrt(
+            300
+        )  # what fits follow, the further the weaker the ridge
+        each = np.random.default_rng(100 + seed).normal(size=300) + np.outer([9, 8, 6, 4, 3, 2, 1, 0], nothing)
+        assert stacked(each @ each.T, math.sqrt(600)) == {math.inf: 1.0}
+
+
+def test_relations_beyond_doubt_are_taken_and_doubtful_ones_in_part():
+    clear = stacked(residuals([40, 40, 40, 1, 40, 40, 40, 40]), math.sqrt(600))
+    assert clear[RIDGES[3]] > 0.9
+    assert math.inf not in clear
+    doubtful = stacked(residuals([40, 40, 40, 0, 40, 40, 40, 6]), math.sqrt(600))
+    assert set(doubtful) == {RIDGES[3], math.inf}
+    assert 0.05 < doubtful[RIDGES[3]] < 0.95
+
+
+def test_what_is_taken_grows_with_the_evidence_from_nothing_to_all():
+    taken = [firm(z) for z in np.linspace(-5, 20, 200)]
+    assert taken == sorted(taken) and taken[0] == 0 and taken[-1] == 1
+    assert firm(3) == 0 and firm(9) == pytest.approx(1) and firm(4.5) == pytest.approx(0.5)
 
 
 # the correction of a table

@@ -144,9 +144,17 @@ def test_answers_and_descriptions_say_which_model_was_used(release):
 def test_a_report_is_plain_json(release):
     report = release.model()
     found = json.loads(json.dumps(report.to_json(), allow_nan=False))
-    assert (found["classes"], found["ridge"], found["explained"]) == (report.classes, report.ridge, report.explained)
+    assert (found["classes"], found["independent"], found["explained"]) == (
+        report.classes,
+        report.independent,
+        report.explained,
+    )
+    assert [(r["ridge"], r["share"]) for r in found["ridges"]] == list(report.ridges)
+    assert report.independent < 1 and sum(share for _, share in report.ridges) == pytest.approx(1)
     assert [tried["classes"] for tried in found["tried"]] == [classes for classes, _ in report.tried]
-    assert replace(report, ridge=float("inf")).to_json()["ridge"] is None
+    alone = replace(report, ridges=((float("inf"), 1.0),))
+    assert alone.independent == 1
+    assert alone.to_json()["ridges"] == [{"ridge": None, "share": 1.0}]
 
 
 def test_everything_kept_is_given_back_as_it_is():

@@ -11,6 +11,7 @@ differ by what noise and sampling leave open, not only by the draw.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,10 @@ def resampled(model: Fitted, rng: np.random.Generator) -> Mixture:
     layout, reader = model.seen.layout, Reader(model.codes, model.weights)
     often = reader.drawn_again(rng)
     seen = Components.of(layout, reader.pairs(layout.variables, often=often), reader.squares(often))
-    ridge = model.report.ridge
-    if math.isinf(ridge):
-        return independence(seen)
-    return mean([fit(seen, classes=len(m.weights), ridge=ridge, steps=STEPS, start=m) for m in model.starts])
+    return mean([_refitted(seen, start) for start in model.starts])
+
+
+def _refitted(seen: Components, start: Mixture) -> Mixture:
+    if math.isinf(start.ridge):
+        return replace(independence(seen), share=start.share)
+    return fit(seen, classes=len(start.weights), ridge=start.ridge, steps=STEPS, start=start)

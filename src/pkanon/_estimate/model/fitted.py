@@ -26,7 +26,7 @@ from ..stored import number_of_rows
 from ..tabulate import tabulate_codes
 from .assisting import along_all, rake, shrunk, squared
 from .averages import FAR, SMALL, Cells
-from .choosing import FOLDS, SEED, ModelReport, choose
+from .choosing import FOLDS, SEED, ModelReport, choose, firm
 from .components import Components
 from .mixture import Mixture, mean
 from .reading import Reader
@@ -73,9 +73,9 @@ class Fitted:
         return self.seen.layout.variables
 
     @cached_property
-    def missed(self) -> set[tuple[str, ...]]:
-        """Tables in which the rows show more than the model and its corrections, so that ``em`` was taken; in the model's order."""
-        return set()
+    def missed(self) -> dict[tuple[str, ...], float]:
+        """Tables in which the rows show more than the model and its corrections, in the model's order; and the share of ``em`` in them."""
+        return {}
 
     @cached_property
     def _tables(self) -> dict[tuple[str, ...], Counts]:
@@ -189,7 +189,9 @@ class Fitted:
             whole = channel.product_inverse(released, *[names] * 2).reshape(shape)[cut]
             noise = math.prod(1 - 1 / n for n in part.shape) * (whole - part) / self.seen.rows
         if len(axes) == 1:
-            corrected = part + _trust(channel.error_factor, part.size) * (seen - part)
+            expected = channel.forward(self.mixture.table(list(channel.sizes)))
+            own = channel.collapse(released), channel.collapse(expected)
+            corrected = part + _trust(self.seen.rows, *own) * (seen - part)
         else:
             if len(axes) <= MOST_AXES:
                 lower = [tuple(n for i, (_, own) in enumerate(axes) if i != j for n in own) for j in range(len(axes))]
@@ -206,32 +208,35 @@ class Fitted:
         result = np.zeros(shape)
         result[cut] = corrected
         whole = result.reshape(base.shape)
-        likelier = self._missed(channel, released, whole)
-        if likelier is not None:
-            self.missed.add(names)
-            return likelier
+        whole, share = self._likelier(channel, released, whole)
+        if share:
+            self.missed[names] = share
         return whole
 
-    def _missed(self, channel: Channel, released: Counts, table: Counts) -> Counts | None:
-        """The most likely table, if it will predict other rows better than ``table``; None if not, or if noise explains ``table``.
+    def _likelier(self, channel: Channel, released: Counts, table: Counts) -> tuple[Counts, float]:
+        """``table`` mixed with the most likely one, and the share of that.
 
-        By Akaike's criterion, which is what leaving out rows one by one comes to: a cell that is free costs one.
+        The share is how far noise does not explain ``table`` (:func:`firm`); 0 if the most likely table does not predict other rows
+        better by Akaike's criterion, which is what leaving out rows one by one comes to: a cell that is free costs one.
         """
         if channel.extra or table.size > MOST_CHECKED:
-            return None
+            return table, 0.0
         rows = self.seen.rows
         expected = channel.forward(table)
         possible = expected > 0
         square = float(rows * ((released - expected)[possible] ** 2 / expected[possible]).sum())
         free = int(channel.possible.sum()) - 1
-        if square <= free + 2 * math.sqrt(2 * free):
-            return None
+        share = firm((square - free) / math.sqrt(2 * free)) if free else 0.0
+        if not share:
+            return table, 0.0
         people, found = maximum_likelihood(channel, rows * released)
         likelier = people / rows
         seen = released > 0
         own = float(rows * (released[seen] @ np.log(np.maximum(expected[seen], 1e-300))))
         free = int((likelier > 0.1 / rows).sum()) - 1
-        return likelier if found.log_likelihood - own > free else None
+        if found.log_likelihood - own <= free:
+            return table, 0.0
+        return (1 - share) * table + share * likelier, share
 
 
 def variables_in(model: Fitted, names: Sequence[str]) -> list[Variable]:
@@ -239,13 +244,14 @@ def variables_in(model: Fitted, names: Sequence[str]) -> list[Variable]:
     return [variable for variable in model.variables if not set(names).isdisjoint(variable.attributes)]
 
 
-def _trust(factor: float, values: int) -> float:
-    """The weight of the unbiased shares of one attribute beside the model's: the fourth root of its eigenvalue.
+def _trust(rows: float, released: Counts, expected: Counts) -> float:
+    """The weight of the unbiased shares of one attribute beside the model's: James and Stein's.
 
-    1 where nothing was randomised. ``factor`` is c_M of docs/why/theory.md 7, which has the eigenvalue of a block that treats all
-    values alike; of other blocks it has one that loses as much.
+    The part of chi^2, the distance of the released shares from those that the model expects, that noise does not explain.
     """
-    return min(1.0, ((values - 1) / max(values * factor - 1, values - 1)) ** 0.125) if values > 1 else 1.0
+    possible = expected > 0
+    square = float(rows * ((released - expected)[possible] ** 2 / expected[possible]).sum())
+    return max(0.0, 1 - (int(possible.sum()) - 1) / square) if square > 0 else 0.0
 
 
 def fit_model(
@@ -289,11 +295,17 @@ def fit_model(
 
 
 def kept_model(
-    blocks: Sequence[Block], codes: Mapping[str, Codes], starts: Sequence[tuple[Counts, Counts]], report: ModelReport
+    blocks: Sequence[Block],
+    codes: Mapping[str, Codes],
+    starts: Sequence[tuple[Counts, Counts, float, float]],
+    report: ModelReport,
 ) -> Fitted:
-    """A model that was fitted before: the weights and tables of its ``starts``, and its report. Rows count once each."""
+    """A model that was fitted before: weights, tables, ridge and share of its ``starts``, and its report. Rows count once each."""
     _, _, seen = _look(blocks, codes, None, quiet)
-    models = tuple(Mixture(seen.layout, weights, tables) for weights, tables in starts)
+    models = tuple(
+        Mixture(seen.layout, weights, tables, ridge=float(ridge), share=float(share))
+        for weights, tables, ridge, share in starts
+    )
     return Fitted(tuple(blocks), codes, None, seen, models, report)
 
 

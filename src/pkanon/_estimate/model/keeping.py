@@ -2,7 +2,8 @@
 
 digest   that of the released rows it was fitted to; a model of other rows is refused
 report   how the search ended, as JSON
-weights, tables   one row per class, of all starts; ``starts`` says how many classes each has
+weights, tables   one row per class, of all starts; ``starts`` says how many classes each has,
+                  ``ridges`` and ``shares`` how it was fitted and its part in the mean
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ..._schema import Codes
 from .choosing import ModelReport
 from .fitted import Fitted, kept_model
 
-VERSION = 1
+VERSION = 2
 
 
 def model_bytes(model: Fitted, digest: str) -> bytes:
@@ -34,6 +35,8 @@ def model_bytes(model: Fitted, digest: str) -> bytes:
         digest=np.array(digest),
         report=np.array(json.dumps(asdict(model.report))),
         starts=np.array([len(start.weights) for start in model.starts]),
+        ridges=np.array([start.ridge for start in model.starts]),
+        shares=np.array([start.share for start in model.starts]),
         weights=np.concatenate([start.weights for start in model.starts]),
         tables=np.concatenate([start.tables for start in model.starts]),
     )
@@ -49,10 +52,12 @@ def model_from_bytes(
             parts = {key: found[key] for key in found.files}
         report = json.loads(str(parts["report"]))
         report["tried"] = tuple((int(classes), float(misfit)) for classes, misfit in report["tried"])
+        report["ridges"] = tuple((float(ridge), float(share)) for ridge, share in report["ridges"])
         made, whose = ModelReport(**report), (int(parts["version"]), str(parts["digest"]))
         ends = np.cumsum(parts["starts"])[:-1]
         weights, tables = (np.asarray(parts[name], np.float64) for name in ("weights", "tables"))
-        starts = list(zip(np.split(weights, ends), np.split(tables, ends)))
+        ridges, shares = (np.asarray(parts[name], np.float64) for name in ("ridges", "shares"))
+        starts = list(zip(np.split(weights, ends), np.split(tables, ends), ridges, shares, strict=True))
     except (OSError, EOFError, ValueError, KeyError, TypeError, NotImplementedError, zipfile.BadZipFile, zlib.error):
         raise DataError(
             f"{name} holds no model that pkanon wrote; name another file, or remove it, and the model is fitted again."
@@ -69,6 +74,8 @@ def _are_shares(model: Fitted, classes: int) -> bool:
     """Whether the classes of each start, and in each class the values of each variable, have shares: none negative, sum 1."""
     layout = model.seen.layout
     if sum(len(start.weights) for start in model.starts) != classes:
+        return False
+    if any(start.ridge <= 0 or not 0 < start.share <= 1 for start in model.starts):
         return False
     for start in model.starts:
         if not len(start.weights) or start.tables.shape != (len(start.weights), layout.length):

@@ -10,6 +10,7 @@ from ..._progress import Progress, quiet
 from ..channel import Channel
 from ..method import Made, Method
 from ..source import Source
+from .choosing import ModelReport
 from .fitted import Fitted, fit_model
 
 NAME = "model"
@@ -35,22 +36,35 @@ def _fit(channel: Channel, released: Counts, source: Source, progress: Progress)
 def _notes(model: Fitted, channel: Channel) -> Iterator[str]:
     """How the table was made, a sentence each."""
     report = model.report
-    if model.in_order(channel.names) in model.missed:
+    share = model.missed.get(model.in_order(channel.names), 0.0)
+    if share == 1:
         yield "the rows show more than the model of all attributes can say: this table is the most likely one, as by em."
-    elif math.isinf(report.ridge):
+    elif share:
+        yield (
+            "the rows show more than the model of all attributes can say: the most likely table, as by em, is mixed in with a share "
+            f"of {share:.0%}."
+        )
+    elif report.independent == 1:
         yield (
             "the model takes all attributes as independent: rows kept apart are predicted no better by any relation of them."
         )
     else:
         yield (
-            f"the model is a mixture of {report.classes} classes in which attributes are independent, with a ridge of "
-            f"{report.ridge:g}, chosen by rows kept apart; estimates by it are not unbiased."
+            f"the model is a mixture of {report.classes} classes in which attributes are independent, with {_ridges(report)}, chosen "
+            "by rows kept apart; estimates by it are not unbiased."
         )
     if not report.explained:
         yield (
             f"noise does not explain how far the model is from the released rows (chi-squared {report.misfit:,.0f} with "
             f"{report.freedom:,} degrees of freedom)."
         )
+
+
+def _ridges(report: ModelReport) -> str:
+    """How it was fitted, in words."""
+    finite = [f"{ridge:g}" for ridge, _ in sorted(report.ridges) if math.isfinite(ridge)]
+    said = f"a ridge of {finite[0]}" if len(finite) == 1 else f"ridges of {', '.join(finite[:-1])} and {finite[-1]}"
+    return f"{said} and {report.independent:.0%} of independence" if report.independent else said
 
 
 MODEL = Method(NAME, "from a model of all attributes, usually nearest to the truth", _fit)

@@ -23,13 +23,18 @@ from .variables import Layout
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """The ``weights`` of the classes, and in ``tables`` a row per class: the shares of each variable, side by side."""
+    """The ``weights`` of the classes, and in ``tables`` a row per class: the shares of each variable, side by side.
+
+    ``ridge`` is the one it was fitted with, infinite for independence; ``share`` its part in the :func:`mean` of several.
+    """
 
     layout: Layout
     weights: Counts
     tables: Counts
     steps: int = 0
     converged: bool = True
+    ridge: float = math.inf
+    share: float = 1.0
 
     def of(self, i: int) -> Counts:
         """The shares of variable ``i``, a row per class."""
@@ -61,10 +66,11 @@ class Mixture:
 
 
 def mean(mixtures: Sequence[Mixture]) -> Mixture:
-    """The mean of several mixtures: one with all their classes."""
+    """The mean of several mixtures, each by its share: one with all their classes."""
+    total = sum(m.share for m in mixtures)
     return Mixture(
         mixtures[0].layout,
-        np.concatenate([m.weights for m in mixtures]) / len(mixtures),
+        np.concatenate([m.share / total * m.weights for m in mixtures]),
         np.concatenate([m.tables for m in mixtures]),
         sum(m.steps for m in mixtures),
         all(m.converged for m in mixtures),
@@ -109,7 +115,8 @@ def fit(
         return value, np.concatenate([weights * (by_weight - weights @ by_weight), slope.ravel()])
 
     found = descend(loss, first, steps)
-    return Mixture(layout, *unpack(found.point), found.steps, found.converged)
+    share = 1.0 if start is None else start.share
+    return Mixture(layout, *unpack(found.point), found.steps, found.converged, ridge, share)
 
 
 def _misfit(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,7 +74,7 @@ def cells_of(model: Fitted, tables: Sequence[tuple[str, ...]], progress: Progres
         often = reader.drawn_again(rng)
         pairs, counts = reader.counts(model.variables, [channel.sizes for channel in channels], often=often)
         seen = Components.of(model.seen.layout, pairs, reader.squares(often))
-        mixture = mean([_refitted(model, seen, start) for start in own])
+        mixture = mean([_refitted(seen, start) for start in own])
         before = mean(own)
         for i, channel in enumerate(channels):
             moved = channel.inverse(counts[i] / float(counts[i].sum())) - unbiased[i]
@@ -91,13 +92,17 @@ def cells_of(model: Fitted, tables: Sequence[tuple[str, ...]], progress: Progres
 
 
 def _again(starts: Sequence[Mixture]) -> Sequence[Mixture]:
-    """The starts that are fitted again."""
-    return starts[:2] if len(starts[0].weights) < max(CLASSES) else starts[:1]
+    """The starts that are fitted again: two of them, or one of each ridge, which stands for all of it."""
+    ridges = list(dict.fromkeys(start.ridge for start in starts))
+    if len(ridges) == 1:
+        return starts[:2] if len(starts[0].weights) < max(CLASSES) else starts[:1]
+    own = [[start for start in starts if start.ridge == ridge] for ridge in ridges]
+    return [replace(some[0], share=sum(start.share for start in some)) for some in own]
 
 
-def _refitted(model: Fitted, seen: Components, start: Mixture) -> Mixture:
-    if math.isinf(model.report.ridge):
-        return independence(seen)
+def _refitted(seen: Components, start: Mixture) -> Mixture:
+    if math.isinf(start.ridge):
+        return replace(independence(seen), share=start.share)
     classes = len(start.weights)
     steps = 60 if classes <= min(CLASSES) else 400
-    return fit(seen, classes=classes, ridge=model.report.ridge, steps=steps, start=start)
+    return fit(seen, classes=classes, ridge=start.ridge, steps=steps, start=start)
