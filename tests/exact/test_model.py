@@ -291,7 +291,8 @@ def residuals(own: list[float], seed: int = 0) -> np.ndarray:
 def test_the_stack_is_the_best_of_all_shares():
     products, costs = residuals([30, 20, 15, 10, 10, 15, 20, 40]), np.linspace(0, 30, 8)
     best = _least(products, costs)
-    assert best.min() >= 0 and best.sum() == pytest.approx(1)
+    assert best.min() >= 0
+    assert best.sum() == pytest.approx(1)
 
     def value(shares):
         return shares @ products @ shares + costs @ shares
@@ -321,8 +322,12 @@ def test_relations_beyond_doubt_are_taken_and_doubtful_ones_in_part():
 
 def test_what_is_taken_grows_with_the_evidence_from_nothing_to_all():
     taken = [firm(z) for z in np.linspace(-5, 20, 200)]
-    assert taken == sorted(taken) and taken[0] == 0 and taken[-1] == 1
-    assert firm(3) == 0 and firm(9) == pytest.approx(1) and firm(4.5) == pytest.approx(0.5)
+    assert taken == sorted(taken)
+    assert taken[0] == 0
+    assert taken[-1] == 1
+    assert firm(3) == 0
+    assert firm(9) == pytest.approx(1)
+    assert firm(4.5) == pytest.approx(0.5)
 
 
 # the correction of a table

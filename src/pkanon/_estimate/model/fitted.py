@@ -190,8 +190,8 @@ class Fitted:
             noise = math.prod(1 - 1 / n for n in part.shape) * (whole - part) / self.seen.rows
         if len(axes) == 1:
             expected = channel.forward(self.mixture.table(list(channel.sizes)))
-            own = channel.collapse(released), channel.collapse(expected)
-            corrected = part + _trust(self.seen.rows, *own) * (seen - part)
+            trust = _trust(self.seen.rows, channel.collapse(released), channel.collapse(expected))
+            corrected = part + trust * (seen - part)
         else:
             if len(axes) <= MOST_AXES:
                 lower = [tuple(n for i, (_, own) in enumerate(axes) if i != j for n in own) for j in range(len(axes))]

@@ -62,7 +62,7 @@ def _notes(model: Fitted, channel: Channel) -> Iterator[str]:
 
 def _ridges(report: ModelReport) -> str:
     """How it was fitted, in words."""
-    finite = [f"{ridge:g}" for ridge, _ in sorted(report.ridges) if math.isfinite(ridge)]
+    finite = [f"{ridge:.3g}" for ridge, _ in sorted(report.ridges) if math.isfinite(ridge)]
     said = f"a ridge of {finite[0]}" if len(finite) == 1 else f"ridges of {', '.join(finite[:-1])} and {finite[-1]}"
     return f"{said} and {report.independent:.0%} of independence" if report.independent else said
 
