@@ -36,6 +36,8 @@ from .variables import Layout, Variable, eigenvalue, variables_of
 FEWEST_ROWS = 100
 FEWEST_PER_K = 100
 """Rows per k up to which intervals on average over cells are not given."""
+FEWEST_AVERAGED = 10_000
+"""Fewer rows have none either: in samples of 1,000 and 5,000 rows they missed large cells too often."""
 LONGEST = 4_096
 """Values of all variables together; the matrix of all pairs has the square of it."""
 MOST_CELLS = 4_000_000
@@ -110,6 +112,8 @@ class Fitted:
         ratio = math.prod((block.anonymity_ratio for block in self.blocks), start=Fraction(1))
         if rows <= FEWEST_PER_K * (1 + (rows - 1) * ratio):  # they missed too often there
             return f"the release has no more than {FEWEST_PER_K} rows for each of its k"
+        if rows < FEWEST_AVERAGED:
+            return f"the release has fewer than {FEWEST_AVERAGED:,} rows"
         if not 2 <= len(names) <= 3 or len(variables_in(self, names)) < 2:
             return "they are for tables of two and three attributes that were randomised apart"
         if int(Channel(self.blocks, names).possible.sum()) < SMALL:
