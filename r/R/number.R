@@ -97,10 +97,11 @@ mean_of <- function(x) {
   list(least = min(part[inside]), largest = max(part[inside]), factor = if (all(part == 0 | part == factor)) factor)
 }
 
-# The value of a number; that of a mean or a share is cut to what it can be.
+# The value of a number; that of a mean, a share or a ratio is cut to what it can be.
 cut_value <- function(x) {
   found <- mean_of(x)
-  if (is.null(found)) x$value else pmin(pmax(x$value, found$least + x$offset), found$largest + x$offset)
+  if (is.null(found)) return(if (is_ratio(x)) pmax(x$value, 0) else x$value)
+  pmin(pmax(x$value, found$least + x$offset), found$largest + x$offset)
 }
 
 Ops.pk_number <- function(e1, e2) {

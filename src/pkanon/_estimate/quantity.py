@@ -200,8 +200,7 @@ class Quantity:
 
     @property
     def _is_mean(self) -> bool:
-        low, high = (float(end[0]) for end in span(self._basis, self._number))
-        return math.isfinite(low) or math.isfinite(high)
+        return math.isfinite(float(span(self._basis, self._number)[1][0]))
 
     def _check_scale(self, null: float) -> None:
         if self.scale == "log" and null <= 0 < self.unbiased:

@@ -253,19 +253,21 @@ class Mean:
 
 
 def values(basis: Basis | Joint, number: Derived) -> Counts:
-    """The value of each number; that of a mean or a share is cut to what it can be."""
+    """The value of each number; that of a mean, a share or a ratio is cut to what it can be."""
     return np.clip(number.value, *span(basis, number))
 
 
 def span(basis: Basis | Joint, number: Derived) -> tuple[Counts, Counts]:
-    """The least and the largest value that each number can have; infinite where it is neither a mean nor a share."""
+    """The least and the largest value that each number can have: of a mean, a share, a ratio of what is not negative; else infinite."""
+    least = np.full(number.value.shape, -np.inf if number.ratio is None else 0.0)
+    largest = np.full(number.value.shape, np.inf)
     if isinstance(basis, Joint):
         only = basis.only(number)
-        return span(*only) if only is not None else (np.full(1, -np.inf), np.full(1, np.inf))
+        return span(*only) if only is not None else (least, largest)
     mean = basis.mean(number)
     if mean is None:
-        return np.full(number.value.shape, -np.inf), np.full(number.value.shape, np.inf)
-    return mean.least + number.offset, mean.largest + number.offset
+        return least, largest
+    return np.maximum(mean.least + number.offset, least), mean.largest + number.offset
 
 
 def flags(basis: Basis | Joint, number: Derived, level: float) -> Flags:
@@ -425,7 +427,7 @@ def _ratios_too(
     found = limits_of_ratio(basis, number, level)
     if found is None:
         return plain
-    limits = _around((found[0], found[1]), number.value)
+    limits = _around((found[0], found[1]), values(basis, number))
     return np.where(found[2], limits[0], plain[0]), np.where(found[2], limits[1], plain[1])
 
 
