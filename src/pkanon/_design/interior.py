@@ -31,8 +31,8 @@ ENOUGH = 1e-5
 """The gap, and the missing part of a floor, with which a search that got stuck still counts."""
 INSIDE = 0.96
 """The start is moved this close to the boundary it lies on: an interior point needs distance."""
-ALONE = 2**18
-"""Multiplications that a library of linear algebra does not divide among threads."""
+TILE = 64
+"""Rows and columns of a product that a library of linear algebra does not divide among threads."""
 STEPS = tuple(0.5 * 0.7**power for power in range(40))
 """Shares of the way to a vertex that are tried."""
 
@@ -172,7 +172,7 @@ class _Point:
 
 def _step(program: Program, point: _Point) -> _Point | None:
     """The next point; None if the equations cannot be solved."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+    from scipy.linalg import LinAlgError, cho_solve
 
     rows, price = program.rows, program.price
     v, lo, slack, low, high, floor = point.v, point.lo, point.slack, point.low, point.high, point.floor
@@ -187,7 +187,7 @@ def _step(program: Program, point: _Point) -> _Point | None:
     inner = _product(scaled, rows)
     inner[np.diag_indices(len(y))] += 1 / weights
     try:
-        factor = cho_factor(inner, lower=True, check_finite=False)
+        factor = _factor(inner), True
     except (LinAlgError, ValueError):
         return None
 
@@ -268,11 +268,27 @@ def _across(weights: Floats, rows: Floats) -> Floats:
 
 
 def _product(left: Floats, right: Floats) -> Floats:
-    """left @ right.T: in this thread, as long as its parts are large enough to be quick."""
-    part = ALONE // len(left) ** 2
-    if part < 8:
-        return np.asarray(left @ right.T)
+    """The lower triangle of left @ right.T, tile by tile, in this thread; above it anything."""
     result = np.zeros((len(left), len(right)))
-    for start in range(0, left.shape[1], part):
-        result += left[:, start : start + part] @ right[:, start : start + part].T
+    for down in range(0, len(left), TILE):
+        for across in range(0, down + 1, TILE):
+            tile = result[down : down + TILE, across : across + TILE]
+            for start in range(0, left.shape[1], TILE):
+                part = slice(start, start + TILE)
+                tile += left[down : down + TILE, part] @ right[across : across + TILE, part].T
     return result
+
+
+def _factor(matrix: Floats) -> Floats:
+    """Cholesky's factor of a matrix whose lower triangle is given, in this thread."""
+    result = np.tril(matrix)
+    for start in range(0, len(result), TILE):
+        stop = min(start + TILE, len(result))
+        for column in range(start, stop):
+            found = result[column:, column] - _down(result[column:, start:column], result[column, start:column])
+            if not found[0] > 0:
+                raise np.linalg.LinAlgError
+            result[column:, column] = found / math.sqrt(found[0])
+        rest = result[stop:, start:stop]
+        result[stop:, stop:] -= _product(rest, rest)
+    return np.tril(result)

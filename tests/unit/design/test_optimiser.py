@@ -441,3 +441,18 @@ def test_a_large_design_with_impossible_floors_is_given_up_by_the_quick_solver()
     masks = [1 << bit for bit in range(9)]
     problem = Problem(sizes, 2.0, dict.fromkeys(masks, 1.0), dict.fromkeys(masks, 0.9))
     assert optimal._by_interior_point(problem, dict.fromkeys(masks, 1.0)) is None
+
+
+@pytest.mark.parametrize("height", [1, 63, 64, 65, 130])
+def test_products_and_factors_in_one_thread_are_those_of_the_library(height):
+    from pkanon._design.interior import _factor, _product
+
+    rng = np.random.default_rng(height)
+    rows, weights = rng.normal(size=(height, 200)), rng.random(200) + 0.1
+    product = rows * weights @ rows.T
+    assert np.allclose(np.tril(_product(rows * weights, rows)), np.tril(product), rtol=1e-12, atol=1e-10)
+    factor = _factor(product)
+    assert np.allclose(factor, np.tril(factor), atol=0)
+    assert np.allclose(factor @ factor.T, product, rtol=1e-9, atol=1e-9)
+    with pytest.raises(np.linalg.LinAlgError):
+        _factor(-product)
