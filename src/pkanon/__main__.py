@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+
+YOUNG = 100_000
+"""Objects between two searches for unused ones. Loading makes as many, all of them in use, and each search would look at all."""
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    gc.set_threshold(YOUNG)
+    os.environ.setdefault(
+        "OPENBLAS_THREAD_TIMEOUT", "4"
+    )  # numpy's threads sleep until they are needed; else they spin first
     from ._cli import run
 
     _keep_standard_error()
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # the process ends: nobody needs the memory back, object by object
+    sys.exit(code)
 
 
 def _keep_standard_error() -> None:
