@@ -17,7 +17,6 @@ rules. They never contain a value a person entered, nor a row number, and counts
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -73,6 +72,8 @@ def did_you_mean(name: str, available: Iterable[str]) -> str:
 
     For names out of schemas and plans only: a name is public, a person's value is not.
     """
+    import difflib
+
     names = list(available)
     listed = ", ".join(names) if len(names) <= 12 else ", ".join(names[:12]) + ", ..."
     near = [known for known in names if known.casefold() == name.casefold()] or difflib.get_close_matches(

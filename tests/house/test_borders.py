@@ -12,19 +12,24 @@ SOURCE = Path(pkanon.__file__).parent
 
 # A new arrow is a new line here, to be looked at. "" is the public interface.
 NEIGHBOURS = {
+    "_doors": {"?"},  # loads the modules of the room whose door it is
     "_errors": set(),
     "_progress": set(),
     "_files": {"_errors"},
-    "_schema": {"_errors", "_files"},
+    "_schema": {"_doors", "_errors", "_files"},
     "_blocks": {"_errors", "_schema"},
-    "_plan": {"_errors", "_files", "_schema", "_blocks"},
-    "_design": {"_errors", "_files", "_schema", "_blocks", "_plan", "_progress"},
-    "_sample": {"_schema", "_blocks", "_progress"},
-    "_estimate": {"_errors", "_schema", "_blocks", "_progress"},
-    "_frames": {"_errors", "_files", "_schema", "_progress"},
-    "_results": {"_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_estimate", "_frames", "_progress"},
+    "_plan": {"_doors", "_errors", "_files", "_schema", "_blocks"},
+    "_design": {"_doors", "_errors", "_files", "_schema", "_blocks", "_plan", "_progress"},
+    "_sample": {"_doors", "_schema", "_blocks", "_progress"},
+    "_estimate": {"_doors", "_errors", "_schema", "_blocks", "_progress"},
+    "_frames": {"_doors", "_errors", "_files", "_schema", "_progress"},
+    "_results": {
+        *("_doors", "_errors", "_files", "_schema", "_blocks", "_plan", "_design", "_estimate", "_frames"),
+        "_progress",
+    },
     "_release": {
         "",
+        "_doors",
         "_errors",
         "_files",
         "_schema",
@@ -152,8 +157,9 @@ def test_rooms_use_just_these_packages():
 
 def test_the_top_level_is_a_map_that_can_be_read_at_once():
     names = [path.name for path in SOURCE.iterdir() if path.name != "__pycache__"]
-    # 20, and a room for reports, which use almost every other room; rooms for surveys and engines, and their public doors
-    assert len(names) <= 25
+    # 20, and a room for reports, which use almost every other room; rooms for surveys and engines, and their public doors;
+    # and what all doors hang on
+    assert len(names) <= 26
 
 
 WRONG = {

@@ -3,6 +3,7 @@
 import ast
 import doctest
 import importlib
+import importlib.util
 import inspect
 import re
 import subprocess
@@ -12,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from types import FunctionType
 
+import polars as pl
 import pytest
 
 import pkanon as pk
@@ -227,6 +229,35 @@ def test_import_is_light():
 def test_help_is_light(arguments):
     code = f"from pkanon._cli import run\nrun({arguments})"
     assert loaded_by(code, "numpy", "polars", "rich", "pkanon.experiments") == "[]"
+
+
+def test_a_table_is_counted_without_what_it_does_not_need(tmp_path):
+    """Loading is most of what a small crosstab costs; numpy, polars and click are the rest."""
+    schema = pk.Schema([pk.Attribute(name, ["a", "b"]) for name in ("x", "y", "z")])
+    table = pl.DataFrame({name: ["a", "b"] * 500 for name in schema.names})
+    pk.release(table, pk.plan(schema, records=1_000, k=20)).save(tmp_path / "out")
+    code = f"""
+import io, sys
+from contextlib import redirect_stdout
+from pkanon._cli import run
+with redirect_stdout(io.StringIO()) as printed:
+    code = run(["crosstab", {str(tmp_path / "out")!r}, "x", "y"])
+assert code == 0 and "from 1,000 released rows" in printed.getvalue()
+"""
+    others = ("scipy", "cryptography", "altair", "sqlglot", "rich", "pandas", "pyarrow", "duckdb", "sqlite3", "tomllib")
+    numpys = ("numpy.random", "numpy.ma")
+    rooms = [f"pkanon.{room}" for room in ("_audit", "_collect", "_demo", "_design", "_engines", "_report", "_sample")]
+    inside = [
+        *("_estimate.model.fitted", "_estimate.quantity", "_estimate.regression", "_estimate.statistics.association"),
+        *("_frames.draft", "_frames.write.export", "_frames.read.formats.sqlite"),
+        *("_plan.breach", "_plan.central.upper", "_plan.composition", "_plan.explain", "_plan.notebook"),
+        *("_release.modelled", "_release.pipeline", "_release.signature"),
+        *("_results.association", "_results.charts", "_results.paper", "_results.regression", "_results.sql"),
+    ]
+    inside = [f"pkanon.{name}" for name in inside]
+    assert all(importlib.util.find_spec(name) for name in [*numpys, *rooms, *inside])  # names that could be loaded
+    assert loaded_by(code, *others, *numpys, *rooms, *inside) == "[]"
+    assert loaded_by(code, "numpy", "polars", "click") == "['numpy', 'polars', 'click']"
 
 
 def test_planning_loads_neither_polars_nor_scipy():

@@ -11,7 +11,6 @@ private.py  the only module that imports private names
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import re
@@ -201,6 +200,8 @@ def _how_to_write(text: str, parameter: click.Parameter) -> str:
 
 def _nearest(typed: str, known: Iterable[str]) -> str:
     """A did-you-mean question, if a known word is similar to the typed one."""
+    import difflib
+
     near = difflib.get_close_matches(typed.lower(), known, n=1)
     return f" Did you mean {near[0]}?" if near else ""
 

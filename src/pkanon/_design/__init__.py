@@ -12,13 +12,33 @@ backwards.py from an error to k or to the number of records;  search.py  the roo
 advising/    which columns to drop and which values to merge, so that tables can be read
 """
 
-from .advising import Advice, OpenStep, Step, advise
-from .backwards import named_tables, plan_for_error, records_needed
-from .floor import FloorLike
-from .paper import rho_from_both, rho_from_epsilon, rho_from_k
-from .planning import DESIGNS, plan
-from .target import check_k, check_records
-from .workload import Workload, WorkloadLike
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._doors import lazy
+
+if TYPE_CHECKING:
+    from .advising import Advice, OpenStep, Step, advise
+    from .backwards import named_tables, plan_for_error, records_needed
+    from .floor import FloorLike
+    from .paper import rho_from_both, rho_from_epsilon, rho_from_k
+    from .planning import DESIGNS, plan
+    from .target import check_k, check_records
+    from .workload import Workload, WorkloadLike
+
+lazy(
+    __name__,
+    {
+        "advising": "Advice, OpenStep, Step, advise",
+        "backwards": "named_tables, plan_for_error, records_needed",
+        "floor": "FloorLike",
+        "paper": "rho_from_both, rho_from_epsilon, rho_from_k",
+        "planning": "DESIGNS, plan",
+        "target": "check_k, check_records",
+        "workload": "Workload, WorkloadLike",
+    },
+)
 
 __all__ = [
     "DESIGNS",

@@ -27,7 +27,7 @@ from .target import Target, budget, check_records
 from .workload import Workload, WorkloadLike, tables_of
 
 _SPLITS: dict[str, Split] = {"equal-rho": equal_rho, "equal-epsilon": equal_epsilon, "joint": equal_epsilon}
-DESIGNS = ("optimal", *_SPLITS)
+DESIGNS: tuple[str, ...] = ("optimal", *_SPLITS)
 MATRIX_WIDTH = 32
 
 

@@ -15,52 +15,91 @@ interval.py        limits that are honest in sparse tables
 statistics/        means, quantiles, associations;  regression/  linear, logistic and Poisson
 """
 
-from . import regression, statistics
-from .channel import Channel
-from .combining import Combined, combine_draws
-from .delta import Derived
-from .em import maximum_likelihood
-from .flags import MEANING as FLAG_MEANING
-from .flags import Flags
-from .interval import normal_quantile
-from .method import Convergence
-from .methods import METHODS
-from .model import (
-    Fitted,
-    Mixture,
-    ModelReport,
-    draw_people,
-    fit_model,
-    model_bytes,
-    model_from_bytes,
-    model_of,
-    resampled,
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._doors import lazy
+
+if TYPE_CHECKING:
+    from . import regression, statistics
+    from .channel import Channel
+    from .combining import Combined, combine_draws
+    from .delta import Derived
+    from .em import maximum_likelihood
+    from .flags import MEANING as FLAG_MEANING
+    from .flags import Flags
+    from .interval import normal_quantile
+    from .method import Convergence
+    from .methods import METHODS
+    from .model import (
+        Fitted,
+        Mixture,
+        ModelReport,
+        draw_people,
+        fit_model,
+        model_bytes,
+        model_from_bytes,
+        model_of,
+        resampled,
+    )
+    from .quantity import Quantity
+    from .reconstruction import ABOUT, About, Reconstruction, as_names
+    from .several import pool, together
+    from .shares import Shares
+    from .simplex import nearest
+    from .source import Source
+    from .statistics import (
+        Association,
+        MantelHaenszel,
+        Measure,
+        Number,
+        Quantile,
+        QuantileDifference,
+        Trend,
+        code_of,
+        cramers_v,
+        is_numeric,
+        representative,
+        weight_error,
+        weight_numbers,
+    )
+    from .stored import StoredCodes, number_of_rows, pieces_of
+    from .tabulate import LARGEST_TABLE, check_size, count_tables, tabulate
+    from .testing import Test, p_text, short
+    from .uncertainty import Basis, flags, intervals, standard_errors, values
+
+lazy(
+    __name__,
+    {
+        "": "regression, statistics",
+        "channel": "Channel",
+        "combining": "Combined, combine_draws",
+        "delta": "Derived",
+        "em": "maximum_likelihood",
+        "flags": "MEANING as FLAG_MEANING, Flags",
+        "interval": "normal_quantile",
+        "method": "Convergence",
+        "methods": "METHODS",
+        "model": (
+            "Fitted, Mixture, ModelReport, draw_people, fit_model, model_bytes, model_from_bytes, model_of, resampled"
+        ),
+        "quantity": "Quantity",
+        "reconstruction": "ABOUT, About, Reconstruction, as_names",
+        "several": "pool, together",
+        "shares": "Shares",
+        "simplex": "nearest",
+        "source": "Source",
+        "statistics": (
+            "Association, MantelHaenszel, Measure, Number, Quantile, QuantileDifference, Trend, code_of, cramers_v, "
+            "is_numeric, representative, weight_error, weight_numbers"
+        ),
+        "stored": "StoredCodes, number_of_rows, pieces_of",
+        "tabulate": "LARGEST_TABLE, check_size, count_tables, tabulate",
+        "testing": "Test, p_text, short",
+        "uncertainty": "Basis, flags, intervals, standard_errors, values",
+    },
 )
-from .quantity import Quantity
-from .reconstruction import ABOUT, About, Reconstruction, as_names
-from .several import pool, together
-from .shares import Shares
-from .simplex import nearest
-from .source import Source
-from .statistics import (
-    Association,
-    MantelHaenszel,
-    Measure,
-    Number,
-    Quantile,
-    QuantileDifference,
-    Trend,
-    code_of,
-    cramers_v,
-    is_numeric,
-    representative,
-    weight_error,
-    weight_numbers,
-)
-from .stored import StoredCodes, number_of_rows, pieces_of
-from .tabulate import LARGEST_TABLE, check_size, count_tables, tabulate
-from .testing import Test, p_text, short
-from .uncertainty import Basis, flags, intervals, standard_errors, values
 
 __all__ = [
     "ABOUT",

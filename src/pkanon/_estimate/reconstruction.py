@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +30,6 @@ from .method import Convergence
 from .methods import METHODS
 from .model import NAME as MODEL
 from .model import model_of
-from .quantity import Quantity
 from .shares import Shares, shares
 from .simplex import nearest
 from .source import Kept, Source
@@ -39,6 +38,9 @@ from .tabulate import check_size, tabulate_codes
 from .uncertainty import Single, function_limits
 from .variance import covariance, estimated_variances, variances
 from .weighing import Weighing
+
+if TYPE_CHECKING:
+    from .quantity import Quantity
 
 About: TypeAlias = Literal["table", "population"]
 
@@ -379,6 +381,8 @@ class Reconstruction:
             raise InputError("Weights must be finite numbers.")
         if self.grouping is not None:
             return self.whole.linear(self.grouping.spread(array))
+        from .quantity import Quantity
+
         return Quantity(self._basis, self._basis.function(array))
 
     @cached_property

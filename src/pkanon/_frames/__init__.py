@@ -9,49 +9,75 @@ polars is imported with this package; pandas only to hand back a table of its ki
 write a format of files only for a file of that format.
 """
 
-from .border import guarded
-from .draft import Draft, DraftedColumn, draft_schema
-from .read import (
-    NO_ROWS,
-    Batch,
-    CodedTable,
-    Encoded,
-    Kind,
-    Piece,
-    PieceEncoder,
-    ReleasedFile,
-    TableFile,
-    TextFormat,
-    check_names,
-    coded_tables,
-    column_as_weights,
-    count_people,
-    count_rows,
-    encode,
-    encode_released,
-    encode_through,
-    group_sizes,
-    likely_rows,
-    repeated_ids,
-    roundings,
-)
-from .sorting import sort_words
-from .write import (
-    Frames,
-    Mark,
-    as_kind,
-    beside,
-    decode,
-    decode_attributes,
-    export,
-    export_marked,
-    export_suffix,
-    is_database,
-    wide_types,
-    with_missing_label,
-    write_csv,
-    write_parquet,
-    write_table,
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._doors import lazy
+
+if TYPE_CHECKING:
+    from .border import guarded
+    from .draft import Draft, DraftedColumn, draft_schema
+    from .read import (
+        NO_ROWS,
+        Batch,
+        CodedTable,
+        Encoded,
+        Kind,
+        Piece,
+        PieceEncoder,
+        ReleasedFile,
+        TableFile,
+        TextFormat,
+        check_names,
+        coded_tables,
+        column_as_weights,
+        count_people,
+        count_rows,
+        encode,
+        encode_released,
+        encode_through,
+        group_sizes,
+        likely_rows,
+        repeated_ids,
+        roundings,
+    )
+    from .sorting import sort_words
+    from .write import (
+        Frames,
+        Mark,
+        as_column,
+        as_kind,
+        beside,
+        decode,
+        decode_attributes,
+        export,
+        export_marked,
+        export_suffix,
+        is_database,
+        wide_types,
+        with_missing_label,
+        write_csv,
+        write_parquet,
+        write_table,
+    )
+
+lazy(
+    __name__,
+    {
+        "border": "guarded",
+        "draft": "Draft, DraftedColumn, draft_schema",
+        "read": (
+            "NO_ROWS, Batch, CodedTable, Encoded, Kind, Piece, PieceEncoder, ReleasedFile, TableFile, "
+            "TextFormat, check_names, coded_tables, column_as_weights, count_people, count_rows, encode, "
+            "encode_released, encode_through, group_sizes, likely_rows, repeated_ids, roundings"
+        ),
+        "sorting": "sort_words",
+        "write": (
+            "Frames, Mark, as_column, as_kind, beside, decode, decode_attributes, export, export_marked, export_suffix, "
+            "is_database, wide_types, with_missing_label, write_csv, write_parquet, write_table"
+        ),
+    },
 )
 
 __all__ = [
@@ -69,6 +95,7 @@ __all__ = [
     "ReleasedFile",
     "TableFile",
     "TextFormat",
+    "as_column",
     "as_kind",
     "beside",
     "check_names",

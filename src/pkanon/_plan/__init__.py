@@ -12,51 +12,82 @@ breach.py   how far a belief about a person can move, by two older measures
 composition.py  several releases of one table;  collection.py  how rows came in that devices have randomised
 """
 
-from . import notebook
-from .asked import Asked, Tables
-from .breach import Breach
-from .by_hand import ByHand, by_hand
-from .central import (
-    Central,
-    central_bound,
-    central_delta,
-    central_epsilon,
-    checked_delta,
-    default_delta,
-    normal_noise,
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._doors import lazy
+
+if TYPE_CHECKING:
+    from . import notebook
+    from .asked import Asked, Tables
+    from .breach import Breach
+    from .by_hand import ByHand, by_hand
+    from .central import (
+        Central,
+        central_bound,
+        central_delta,
+        central_epsilon,
+        checked_delta,
+        default_delta,
+        normal_noise,
+    )
+    from .collection import LINKABLE, OPEN_LINK, SIMULATED, UNLINKABLE, Collection
+    from .composition import Composition, compose
+    from .instead import unreadable
+    from .numbers import Number, exact
+    from .plan import FORMAT as PLAN_FORMAT
+    from .plan import LARGEST_RECORDS, CountNoise, Plan, parse_plan, read_plan
+    from .predict import Prediction
+    from .privacy import (
+        epsilon_of,
+        exact_k,
+        exp_below,
+        float_below,
+        hidden_count_ratio,
+        k_of,
+        log_above,
+        round_down,
+        round_up,
+        total_anonymity_ratio,
+        total_epsilon_ratio,
+    )
+    from .promises import (
+        MADE_UP,
+        assumptions,
+        delta_above,
+        one_row_each,
+        outside,
+        promises,
+        share_above,
+        void_reasons,
+    )
+    from .readable import LEVELS, MEANING, Readability, Reading, level_of
+    from .transitions import Channel, Mixture, channels
+
+lazy(
+    __name__,
+    {
+        "": "notebook",
+        "asked": "Asked, Tables",
+        "breach": "Breach",
+        "by_hand": "ByHand, by_hand",
+        "central": "Central, central_bound, central_delta, central_epsilon, checked_delta, default_delta, normal_noise",
+        "collection": "LINKABLE, OPEN_LINK, SIMULATED, UNLINKABLE, Collection",
+        "composition": "Composition, compose",
+        "instead": "unreadable",
+        "numbers": "Number, exact",
+        "plan": "FORMAT as PLAN_FORMAT, LARGEST_RECORDS, CountNoise, Plan, parse_plan, read_plan",
+        "predict": "Prediction",
+        "privacy": (
+            "epsilon_of, exact_k, exp_below, float_below, hidden_count_ratio, k_of, log_above, round_down, "
+            "round_up, total_anonymity_ratio, total_epsilon_ratio"
+        ),
+        "promises": "MADE_UP, assumptions, delta_above, one_row_each, outside, promises, share_above, void_reasons",
+        "readable": "LEVELS, MEANING, Readability, Reading, level_of",
+        "transitions": "Channel, Mixture, channels",
+    },
 )
-from .collection import LINKABLE, OPEN_LINK, SIMULATED, UNLINKABLE, Collection
-from .composition import Composition, compose
-from .instead import unreadable
-from .numbers import Number, exact
-from .plan import FORMAT as PLAN_FORMAT
-from .plan import LARGEST_RECORDS, CountNoise, Plan, parse_plan, read_plan
-from .predict import Prediction
-from .privacy import (
-    epsilon_of,
-    exact_k,
-    exp_below,
-    float_below,
-    hidden_count_ratio,
-    k_of,
-    log_above,
-    round_down,
-    round_up,
-    total_anonymity_ratio,
-    total_epsilon_ratio,
-)
-from .promises import (
-    MADE_UP,
-    assumptions,
-    delta_above,
-    one_row_each,
-    outside,
-    promises,
-    share_above,
-    void_reasons,
-)
-from .readable import LEVELS, MEANING, Readability, Reading, level_of
-from .transitions import Channel, Mixture, channels
 
 __all__ = [
     "LARGEST_RECORDS",

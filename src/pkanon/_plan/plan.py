@@ -21,18 +21,16 @@ from .._blocks import Block, block_from_json
 from .._errors import InputError, PlanError, TargetError
 from .._files import write_new
 from .._schema import Attribute, Schema, Unit
-from . import notebook
 from . import privacy as _privacy
 from .asked import Asked
-from .breach import Breach, breach
-from .explain import below_chance, explain, steps
 from .numbers import Number
-from .predict import Prediction, Predictor
 from .promises import promises, void_reasons
-from .readable import Readability, readable, served
 
 if TYPE_CHECKING:
+    from .breach import Breach
     from .central import Central
+    from .predict import Prediction, Predictor
+    from .readable import Readability
 
 FORMAT = "pkanon-plan/1"
 LARGEST_RECORDS = 2**53
@@ -207,11 +205,15 @@ class Plan:
     @property
     def below_chance(self) -> str:
         """Which values are released less often than chance alone would release them, a sentence; empty if there are none."""
+        from .explain import below_chance
+
         return below_chance(self)
 
     @property
     def steps(self) -> list[str]:
         """What is done to the table, a sentence each."""
+        from .explain import steps
+
         return steps(self)
 
     def predict(self, *attributes: str) -> Prediction:
@@ -229,6 +231,8 @@ class Plan:
 
     @cached_property
     def _predictor(self) -> Predictor:
+        from .predict import Predictor
+
         return Predictor(self.blocks)
 
     def readable(
@@ -252,6 +256,8 @@ class Plan:
         >>> readable.of("job", "sex", "smokes").level
         'good'
         """
+        from .readable import readable
+
         rows = self.records if records is None else records
         names = [attribute.name for attribute in self.schema.randomised]
         return readable(self._predictor, rows, names, tables or ())
@@ -269,6 +275,8 @@ class Plan:
         >>> [table.name for table in plan.served().tables]
         ['sex x rooms']
         """
+        from .readable import served
+
         rows = self.records if records is None else records
         names = [attribute.name for attribute in self.schema.randomised]
         return served(self._predictor, rows, names, self.asked.workload)
@@ -293,10 +301,14 @@ class Plan:
         ``prior`` is the probability beforehand of a property of her record. For single attributes, ``relative`` is the highest
         ratio of the prior of a set of values to its share of the replacements. Refused for a plan that promises nothing.
         """
+        from .breach import breach
+
         return breach(self, prior, relative)
 
     def explain(self) -> str:
         """What is done and what is promised, in plain sentences."""
+        from .explain import explain
+
         return explain(self)
 
     @cached_property
@@ -390,6 +402,8 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """What is promised, what takes the promise away first, and what is done to each column."""
+        from . import notebook
+
         void = self.void_reasons
         parts = [
             notebook.paragraph(str(self), strong=True),

@@ -11,10 +11,10 @@ from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from .central import Central
 from .privacy import round_down, round_up
 
 if TYPE_CHECKING:
+    from .central import Central
     from .collection import Collection
     from .plan import Plan
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from . import notebook
 from .modelled import usual_error
 from .predict import Predictor
 
@@ -236,6 +235,8 @@ class Readability:
     def _repr_html_(self) -> str:
         """Counts, and the tables with the largest errors."""
         head = ["", "tables", *LEVELS]
+        from . import notebook
+
         counted = notebook.table(head, [[label, *cells] for label, cells in self._counted()], [True, *[False] * 5])
         rows = [
             [table.name, f"{table.cells:,}", error_text(table), table.level]

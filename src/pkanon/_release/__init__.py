@@ -11,20 +11,54 @@ predicted.py    the errors to expect: predicted.csv, and a warning where most ta
 signature.py    who vouches for it
 """
 
-from .certificate import FORMAT as CERTIFICATE_FORMAT
-from .certificate import SENTENCES, Certificate, central_of, data_digest
-from .collected import collected
-from .folder import CERTIFICATE_KEY, HASHED, PLAN_KEY, carries_plan, datapackage, file_hash, fill_folder
-from .modelled import MODELLED_KEY, Modelled, check_destination
-from .names import CERTIFICATE, FORMATS, PACKAGE, PLAN, PREDICTED, README, REPORT, SIGNATURE
-from .pipeline import check, release
-from .predicted import disagreements, predicted, warn_of_unreadable
-from .readme import readme
-from .refusals import refuse_central, refuse_plan, refuse_rows
-from .released import Release
-from .signature import is_signature, is_signed, is_signed_by, needs_password, read_private_key, read_public_key, sign
-from .steps import attribute_columns, certified, round_points, shares_of_others, shown, unit_columns
-from .stored import Rows, StoredRelease, open_release
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._doors import lazy
+
+if TYPE_CHECKING:
+    from .certificate import FORMAT as CERTIFICATE_FORMAT
+    from .certificate import SENTENCES, Certificate, central_of, data_digest
+    from .collected import collected
+    from .folder import CERTIFICATE_KEY, HASHED, PLAN_KEY, carries_plan, datapackage, file_hash, fill_folder
+    from .modelled import Modelled, check_destination
+    from .names import CERTIFICATE, FORMATS, MODELLED_KEY, PACKAGE, PLAN, PREDICTED, README, REPORT, SIGNATURE
+    from .pipeline import check, release
+    from .predicted import disagreements, predicted, warn_of_unreadable
+    from .readme import readme
+    from .refusals import refuse_central, refuse_plan, refuse_rows
+    from .released import Release
+    from .signature import (
+        is_signature,
+        is_signed,
+        is_signed_by,
+        needs_password,
+        read_private_key,
+        read_public_key,
+        sign,
+    )
+    from .steps import attribute_columns, certified, round_points, shares_of_others, shown, unit_columns
+    from .stored import Rows, StoredRelease, open_release
+
+lazy(
+    __name__,
+    {
+        "certificate": "FORMAT as CERTIFICATE_FORMAT, SENTENCES, Certificate, central_of, data_digest",
+        "collected": "collected",
+        "folder": "CERTIFICATE_KEY, HASHED, PLAN_KEY, carries_plan, datapackage, file_hash, fill_folder",
+        "modelled": "Modelled, check_destination",
+        "names": "CERTIFICATE, FORMATS, MODELLED_KEY, PACKAGE, PLAN, PREDICTED, README, REPORT, SIGNATURE",
+        "pipeline": "check, release",
+        "predicted": "disagreements, predicted, warn_of_unreadable",
+        "readme": "readme",
+        "refusals": "refuse_central, refuse_plan, refuse_rows",
+        "released": "Release",
+        "signature": "is_signature, is_signed, is_signed_by, needs_password, read_private_key, read_public_key, sign",
+        "steps": "attribute_columns, certified, round_points, shares_of_others, shown, unit_columns",
+        "stored": "Rows, StoredRelease, open_release",
+    },
+)
 
 __all__ = [
     "CERTIFICATE",

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from .. import __version__, _files
+from .. import __version__, _files, _plan
 from .._errors import PlanError, TargetError
 from .._estimate import pieces_of
 from .._plan import (
@@ -25,11 +25,9 @@ from .._plan import (
     Collection,
     Plan,
     assumptions,
-    central_epsilon,
     default_delta,
     exact,
     float_below,
-    notebook,
     outside,
     promises,
     round_down,
@@ -293,6 +291,7 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         """The claim, or first of all what makes it void; then what it rests on and what is outside of it."""
+        notebook = _plan.notebook
         if self.void:
             claim = [
                 notebook.paragraph("Void: this release claims nothing.", strong=True),
@@ -318,7 +317,7 @@ class Certificate:
         )
 
 
-_central_epsilon = lru_cache(maxsize=8)(central_epsilon)
+_central_epsilon = lru_cache(maxsize=8)(lambda *asked: _plan.central_epsilon(*asked))
 """It takes a while, and many small releases with one plan need it once."""
 
 

@@ -15,7 +15,6 @@ it is complete. An interrupted run leaves nothing that looks like a release.
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -23,21 +22,19 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from .. import _frames
 from .._errors import DataError, InputError
 from .._files import UNFINISHED, laid_out, parse_json, sync, write_folder
-from .._frames import Frames, export, wide_types, write_csv, write_parquet
 from .._plan import Plan, parse_plan, read_plan
 from .._progress import Progress
 from .._schema import Attribute, Range, texts_of
 from .certificate import Certificate, parse_certificate
-from .modelled import MODELLED_KEY
-from .names import CERTIFICATE, FORMATS, PACKAGE, PLAN, PREDICTED, README
-from .predicted import predicted
-from .readme import readme
-from .signature import write_signature
+from .names import CERTIFICATE, FORMATS, MODELLED_KEY, PACKAGE, PLAN, PREDICTED, README
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from .._frames import Frames
 
 PLAN_KEY, CERTIFICATE_KEY = "pkanon:plan", "pkanon:certificate"
 HASHED = {"plan": PLAN, "certificate": CERTIFICATE, "readme": README, "predicted": PREDICTED}
@@ -80,14 +77,20 @@ def fill_folder(
 
     ``leave`` is a folder inside that holds the rows on their way; it is removed when they are written.
     """
+    import shutil
+
+    from .predicted import predicted
+    from .readme import readme
+    from .signature import write_signature
+
     texts = {PLAN: _text(plan.to_json()), CERTIFICATE: _text(certificate.to_json())}
     inside = {PLAN_KEY: texts[PLAN], CERTIFICATE_KEY: texts[CERTIFICATE]}
     for step, name in enumerate(names):
         progress("writing", step / len(names))
         if name.endswith(".parquet"):
-            write_parquet(frame, folder / name, inside, wide_types(plan.schema))
+            _frames.write_parquet(frame, folder / name, inside, _frames.wide_types(plan.schema))
         else:
-            write_csv(frame, folder / name)
+            _frames.write_csv(frame, folder / name)
     if leave is not None:
         shutil.rmtree(leave)
     texts |= {README: readme(plan, certificate, names), PREDICTED: predicted(plan, certificate.rows)}
@@ -117,7 +120,7 @@ def export_release(
         *(f"The promise rests on this: {sentence}" for sentence in certificate.assumptions),
         *(f"Outside of any promise: {sentence}" for sentence in certificate.outside),
     ]
-    return export(frame, path, plan.schema, inside, about)
+    return _frames.export(frame, path, plan.schema, inside, about)
 
 
 def _text(value: dict[str, Any]) -> str:

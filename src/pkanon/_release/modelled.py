@@ -23,12 +23,12 @@ from .._frames import Frames, Kind, Mark, as_kind, beside, decode_attributes, ex
 from .._progress import Progress, quiet
 from .._schema import Schema, code_dtype
 from .certificate import Certificate
+from .names import MODELLED_KEY
 
 PIECE = 131_072
 """Rows that are drawn in one go."""
 MOST_DRAWS = 100
 MOST_ROWS = 10**10
-MODELLED_KEY = "pkanon:modelled"
 TITLE = "Modelled rows (pkanon): drawn from a model, nobody's records"
 SENTENCES = (
     "These rows are modelled: they were drawn from a model of a randomised table, and no row is a person's record.",

@@ -9,3 +9,5 @@ SIGNATURE = f"{PACKAGE}.sig"
 REPORT = "report.html"
 FORMATS = {"parquet": ("data.parquet",), "csv": ("data.csv",), "both": ("data.parquet", "data.csv")}
 """The files with the rows."""
+MODELLED_KEY = "pkanon:modelled"
+"""What a Parquet file of modelled rows carries."""

@@ -12,46 +12,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _estimate, _frames, _plan
 from .._errors import InputError, did_you_mean
-from .._estimate import (
-    Channel,
-    ModelReport,
-    Number,
-    Source,
-    as_names,
-    count_tables,
-    is_numeric,
-    model_bytes,
-    model_from_bytes,
-    model_of,
-    normal_quantile,
-    weight_numbers,
-)
+from .._estimate import Channel, Source, as_names, count_tables, normal_quantile
 from .._files import check_free, write_new
-from .._frames import (
-    Frames,
-    Kind,
-    as_kind,
-    column_as_weights,
-    decode,
-    export_suffix,
-    is_database,
-    with_missing_label,
-    write_table,
-)
-from .._plan import Plan, notebook, one_row_each, unreadable
+from .._plan import Plan, one_row_each, unreadable
 from .._progress import Progress, quiet
-from .._results import Answer, Correlations, Description, Estimate, Regression, correlate, describe, regress, respond
+from .._results import Estimate
 from .._schema import Codes, Groups, Merge, check_merge, check_missing, groups_of
 from .certificate import Certificate
 from .folder import export_release, write_release
-from .modelled import Modelled, check_asked, modelled
-from .signature import read_private_key
 
 if TYPE_CHECKING:
     import polars as pl
 
     from .. import Verification
+    from .._estimate import ModelReport, Number
+    from .._frames import Frames, Kind
+    from .._results import Answer, Correlations, Description, Regression
+    from .modelled import Modelled
 
 
 @dataclass(frozen=True)
@@ -102,11 +81,11 @@ class Release:
     @cached_property
     def table(self) -> Any:
         """The released table: columns in schema order, declared types."""
-        return as_kind(decode(self.plan.schema, self.codes, self.passed), self.kind)
+        return _frames.as_kind(_frames.decode(self.plan.schema, self.codes, self.passed), self.kind)
 
     def _frames(self, *, narrow: bool) -> pl.DataFrame | Frames:
         """The rows on their way to a file."""
-        return decode(self.plan.schema, self.codes, self.passed, narrow=narrow)
+        return _frames.decode(self.plan.schema, self.codes, self.passed, narrow=narrow)
 
     def save(
         self,
@@ -132,6 +111,8 @@ class Release:
         progress
             Called with the name of a step and the share of it that is done.
         """
+        from .signature import read_private_key
+
         key = None if sign is None else read_private_key(sign, password)
         write_release(
             Path(path),
@@ -173,20 +154,20 @@ class Release:
             Called with the name of a step and the share of it that is done.
         """
         tell = progress or quiet
-        if is_database(path) != (table is not None):
+        if _frames.is_database(path) != (table is not None):
             raise InputError(
                 "table= (--table) names the new table of a database; it goes with a database, and only with one."
             )
         if table is None:
-            export_suffix(Path(path))
+            _frames.export_suffix(Path(path))
         tell("writing", 0.0)
         frame = self._frames(narrow=False)
         if missing_label is not None:
             able = [attribute.name for attribute in self.plan.schema.randomised if attribute.missing_code is not None]
-            whole = decode(self.plan.schema, self.codes, self.passed)
-            frame = with_missing_label(whole, able, missing_label)
+            whole = _frames.decode(self.plan.schema, self.codes, self.passed)
+            frame = _frames.with_missing_label(whole, able, missing_label)
         if table is not None:
-            write_table(frame, path, table, lambda share: tell("writing", share))
+            _frames.write_table(frame, path, table, lambda share: tell("writing", share))
             return {}
         renamed = export_release(Path(path), self.plan, self.certificate, frame, as_release=missing_label is None)
         tell("writing", 1.0)
@@ -209,7 +190,7 @@ class Release:
         digest = self.certificate.digests["data"]
         if file is not None and Path(file).is_file():
             content = Path(file).read_bytes()
-            read = model_from_bytes(content, str(file), digest, self.plan.blocks, self.codes)
+            read = _estimate.model_from_bytes(content, str(file), digest, self.plan.blocks, self.codes)
             self._kept["model"] = [
                 (None, read),
                 *(entry for entry in self._kept.get("model", []) if entry[0] is not None),
@@ -217,9 +198,9 @@ class Release:
             return read.report
         if file is not None:
             check_free(file)
-        fitted = model_of(source, progress or quiet)
+        fitted = _estimate.model_of(source, progress or quiet)
         if file is not None:
-            write_new(file, model_bytes(fitted, digest))
+            write_new(file, _estimate.model_bytes(fitted, digest))
         return fitted.report
 
     def modelled(
@@ -248,10 +229,12 @@ class Release:
         progress
             Called with the name of a step and the share of it that is done.
         """
+        from .modelled import check_asked, modelled
+
         wanted = self.rows if rows is None else rows
         check_asked(wanted, draws, seed)
         tell = progress or quiet
-        model = model_of(Source(self.plan.schema, self.plan.blocks, self.codes, kept=self._kept), tell)
+        model = _estimate.model_of(Source(self.plan.schema, self.plan.blocks, self.codes, kept=self._kept), tell)
         return modelled(
             self.plan.schema, self.certificate, self.kind, model, rows=wanted, draws=draws, seed=seed, progress=tell
         )
@@ -363,6 +346,8 @@ class Release:
             found = None if merged else unreadable(self.plan, attributes, self.rows, query=True, method=method)
             return [*self.remarks, *([] if found is None else [found])]
 
+        from .._results import respond
+
         return respond(sql, self.plan.schema, crosstab, weights=weights, groups=groups, level=level, remarks=remarks)
 
     def describe(
@@ -394,13 +379,17 @@ class Release:
             number has no part in its mean and quantiles either way.
         """
         by = as_names(by)
-        numeric = [a.name for a in self.plan.schema.randomised if is_numeric(a) and a.name not in (*by, weights)]
+        numeric = [
+            a.name for a in self.plan.schema.randomised if _estimate.is_numeric(a) and a.name not in (*by, weights)
+        ]
         if not attributes and not numeric:
             raise InputError("No attribute of this release is numeric; crosstab counts the others.")
         table_of = partial(
             self.crosstab, method=method, about=about, weights=weights, merge=merge, missing=missing, level=level
         )
         self._count([(name, *by) for name in attributes or numeric], weights)
+        from .._results import describe
+
         found = describe(table_of, attributes or numeric, by, level, progress or quiet)
         return replace(found, remarks=(*self.remarks, *found.remarks))
 
@@ -433,7 +422,7 @@ class Release:
         """
         schema = self.plan.schema
         names = attributes or [attribute.name for attribute in schema.randomised if attribute.name != weights]
-        randomised = {a.name: is_numeric(a) for a in schema.randomised}
+        randomised = {a.name: _estimate.is_numeric(a) for a in schema.randomised}
         for name in names:
             if name not in randomised:
                 raise InputError(
@@ -443,6 +432,8 @@ class Release:
             self.crosstab, about="population", weights=weights, merge=merge, missing=missing, level=level
         )
         self._count(list(itertools.combinations(names, 2)), weights)
+        from .._results import correlate
+
         found = correlate(table_of, {name: randomised[name] for name in names}, level, progress or quiet)
         return replace(found, remarks=self.remarks)
 
@@ -480,6 +471,8 @@ class Release:
         progress
             Called with the name of a step and the share of it that is done.
         """
+        from .._results import regress
+
         return regress(
             self.plan.schema,
             self.plan.blocks,
@@ -532,12 +525,12 @@ class Release:
 
     def _weights(self, name: str) -> NDArray[np.float64] | tuple[str, NDArray[np.float64]]:
         if any(attribute.name == name for attribute in self.plan.schema.randomised):
-            return name, weight_numbers(self.plan.schema.attribute(name))
+            return name, _estimate.weight_numbers(self.plan.schema.attribute(name))
         if self.passed is None or name not in self.passed.columns:
-            able = [a.name for a in self.plan.schema.randomised if is_numeric(a)]
+            able = [a.name for a in self.plan.schema.randomised if _estimate.is_numeric(a)]
             choice = [*able, *(self.passed.columns if self.passed is not None else ())]
             raise InputError(f"The release has no column '{name}' of weights. {did_you_mean(name, choice)}")
-        return column_as_weights(self.passed[name])
+        return _frames.column_as_weights(self.passed[name])
 
     def __str__(self) -> str:
         return f"Release of {self.rows:,} rows\n{self.certificate}"
@@ -559,9 +552,9 @@ class Release:
         return "".join(
             [
                 self.certificate._repr_html_(),
-                *(notebook.paragraph(remark[:1].upper() + remark[1:]) for remark in self.remarks),
-                notebook.table(["column", "released", "values"], columns, [True, True, False]),
-                notebook.paragraph(
+                *(_plan.notebook.paragraph(remark[:1].upper() + remark[1:]) for remark in self.remarks),
+                _plan.notebook.table(["column", "released", "values"], columns, [True, True, False]),
+                _plan.notebook.paragraph(
                     "A single row may be true or not: ask for tables (crosstab, describe, correlations, query)."
                 ),
             ]

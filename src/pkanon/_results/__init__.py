@@ -10,17 +10,41 @@ costs.py     what privacy costs, before any data exist;  choosing.py  plans for 
 sql/         queries;  charts/  pictures (loaded when the first one is drawn: altair is optional);  chart_data.py  their input
 """
 
-from .association import Association
-from .chart_data import Confidence, Grid, Pair, Point
-from .choosing import Choice, Choices, choices
-from .costs import Tradeoff, tradeoff
-from .estimate import Estimate
-from .families import Family, family
-from .overview import Correlations, Description, correlate, describe
-from .paper import PaperTable
-from .regression import Coefficient, FittedMean, Regression, WaldTest, regress
-from .sql import Answer, respond
-from .tabular import Tabular, json_rows
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._doors import lazy
+
+if TYPE_CHECKING:
+    from .association import Association
+    from .chart_data import Confidence, Grid, Pair, Point
+    from .choosing import Choice, Choices, choices
+    from .costs import Tradeoff, tradeoff
+    from .estimate import Estimate
+    from .families import Family, family
+    from .overview import Correlations, Description, correlate, describe
+    from .paper import PaperTable
+    from .regression import Coefficient, FittedMean, Regression, WaldTest, regress
+    from .sql import Answer, respond
+    from .tabular import Tabular, json_rows
+
+lazy(
+    __name__,
+    {
+        "association": "Association",
+        "chart_data": "Confidence, Grid, Pair, Point",
+        "choosing": "Choice, Choices, choices",
+        "costs": "Tradeoff, tradeoff",
+        "estimate": "Estimate",
+        "families": "Family, family",
+        "overview": "Correlations, Description, correlate, describe",
+        "paper": "PaperTable",
+        "regression": "Coefficient, FittedMean, Regression, WaldTest, regress",
+        "sql": "Answer, respond",
+        "tabular": "Tabular, json_rows",
+    },
+)
 
 __all__ = [
     "Answer",

@@ -17,39 +17,27 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from .. import _estimate, _frames
 from .._blocks import Counts
 from .._errors import InputError, missing_package
-from .._estimate import (
-    ABOUT,
-    METHODS,
-    Flags,
-    MantelHaenszel,
-    Number,
-    Quantile,
-    Quantity,
-    Reconstruction,
-    Shares,
-    Trend,
-    as_names,
-    weight_error,
-)
+from .._estimate import ABOUT, METHODS, Reconstruction, as_names
 from .._estimate import statistics as _analysis
 from .._files import write_new
-from .._frames import as_kind, decode_attributes, with_missing_label
 from .._schema import MISSING_LABEL, Attribute, MissingAnswers
-from .association import Association
-from .chart_data import Grid, label_texts
 from .columns import Columns, average_columns, free_names, interval_title, merged_remark, percent
-from .crosstable import crosstable, shown_as
-from .paper import PaperTable
 from .tabular import PAPER, Tabular, file_content, format_of, json_rows, paper_content, refuse_options
-from .text import TextTable, interval_text, with_error
 
 if TYPE_CHECKING:
     import altair
     import pandas
     import pyarrow
     import xarray
+
+    from .._estimate import MantelHaenszel, Number, Quantile, Quantity, Shares, Trend
+    from .association import Association
+    from .chart_data import Grid
+    from .paper import PaperTable
+    from .text import TextTable
 
 Where = Mapping[str, Any]
 
@@ -346,6 +334,8 @@ class Estimate(Reconstruction, Tabular):
 
         Of a weighted table the first two alone: about the population that its weights stand for.
         """
+        from .association import Association
+
         return Association(
             **vars(_analysis.associate(self)),
             level=self.level,
@@ -406,10 +396,10 @@ class Estimate(Reconstruction, Tabular):
             **(self._averages(level) if average else {}),
             "released": self.released_counts,
         }
-        labels = decode_attributes(self.attributes, self._codes)
-        labels = with_missing_label(labels, labels.columns, missing_label)
+        labels = _frames.decode_attributes(self.attributes, self._codes)
+        labels = _frames.with_missing_label(labels, labels.columns, missing_label)
         labels = labels.rename(free_names(labels.columns, (*columns, "flag")))
-        numbers = pl.DataFrame({name: np.ravel(values) for name, values in columns.items()})
+        numbers = pl.DataFrame([_frames.as_column(name, np.ravel(values)) for name, values in columns.items()])
         flags = pl.DataFrame({"flag": self.flags_of(level, shares)})
         return pl.concat([labels, numbers.fill_nan(None), flags], how="horizontal")
 
@@ -437,7 +427,7 @@ class Estimate(Reconstruction, Tabular):
         if shares is not None:
             small, beyond = (np.broadcast_to(each, near.shape) for each in (~shares.bounded, shares.beyond))
         parts = (near, self.fallback, small, beyond, ~self.possible, self.differs)
-        return pl.Series(Flags(*(part.ravel() for part in parts)).texts(), dtype=pl.String)
+        return pl.Series(_estimate.Flags(*(part.ravel() for part in parts)).texts(), dtype=pl.String)
 
     def to_pandas(
         self,
@@ -447,7 +437,7 @@ class Estimate(Reconstruction, Tabular):
         missing_label: str | None = MISSING_LABEL,
     ) -> pandas.DataFrame:
         """As :meth:`to_polars` with the same ``level``, ``given`` and ``missing_label``, in pandas."""
-        return as_kind(self.to_polars(level=level, given=given, missing_label=missing_label), "pandas")
+        return _frames.as_kind(self.to_polars(level=level, given=given, missing_label=missing_label), "pandas")
 
     def to_arrow(
         self,
@@ -457,7 +447,7 @@ class Estimate(Reconstruction, Tabular):
         missing_label: str | None = MISSING_LABEL,
     ) -> pyarrow.Table:
         """As :meth:`to_polars` with the same ``level``, ``given`` and ``missing_label``, in pyarrow."""
-        return as_kind(self.to_polars(level=level, given=given, missing_label=missing_label), "pyarrow")
+        return _frames.as_kind(self.to_polars(level=level, given=given, missing_label=missing_label), "pyarrow")
 
     def to_xarray(self, *, level: float | None = None) -> xarray.Dataset:
         """One variable per result, one dimension per attribute; limits at ``level`` or the estimate's own."""
@@ -602,6 +592,8 @@ class Estimate(Reconstruction, Tabular):
         caption
             What is shown; said by itself if not set.
         """
+        from .crosstable import crosstable
+
         return crosstable(
             self,
             show=show,
@@ -615,6 +607,9 @@ class Estimate(Reconstruction, Tabular):
 
     def text_table(self, most: int | None = None) -> TextTable:
         """The table for people to read: each number as "value ± standard error"; its first ``most`` rows."""
+        from .chart_data import label_texts
+        from .text import TextTable, interval_text, with_error
+
         size = self.counts.size if most is None else min(most, self.counts.size)
         shares = self.shares()
         arrays = (self.counts, self.standard_errors, *self.interval(), shares.shares, shares.standard_errors)
@@ -655,6 +650,9 @@ class Estimate(Reconstruction, Tabular):
 
         Limits are at ``level`` or the estimate's own.
         """
+        from .chart_data import Grid, label_texts
+        from .crosstable import shown_as
+
         given = as_names(given)
         shares = self.shares(given, level)
         low, high = (shares.low, shares.high) if given else self.interval(level)
@@ -741,7 +739,7 @@ class Estimate(Reconstruction, Tabular):
     @property
     def weight_error(self) -> float | None:
         """By which share a total may be off besides its error, as the weight is known by bins or open at an end; None: without limit."""
-        return 0.0 if self.weighing is None else weight_error(self.weighing.attribute, self.weighing.numbers)
+        return 0.0 if self.weighing is None else _estimate.weight_error(self.weighing.attribute, self.weighing.numbers)
 
     def __repr__(self) -> str:
         return f"<Estimate of {' x '.join(self.names)}: {self.counts.size:,} cells from {self.rows:,} released rows>"
@@ -764,5 +762,7 @@ def _in_order(attribute: Attribute) -> bool:
 
 def _apart(attribute: Attribute) -> tuple[str, ...]:
     """The labels of an attribute that are outside the order of its values: unlisted and missing ones."""
+    from .chart_data import label_texts
+
     texts = label_texts(list(attribute.labels()))
     return tuple(texts[code] for code in (attribute.other_code, attribute.missing_code) if code is not None)

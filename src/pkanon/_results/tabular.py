@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from .. import _frames, _plan
 from .._errors import InputError
 from .._files import write_new
-from .._frames import as_kind
-from .._plan import notebook
-from .paper import Cell, PaperTable, html_document
-from .text import TextTable
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+
+    from .paper import PaperTable
+    from .text import TextTable
 
 FORMATS = {
     "csv": "csv",
@@ -53,11 +53,11 @@ class Tabular(ABC):
 
     def to_pandas(self) -> pandas.DataFrame:
         """As :meth:`to_polars`, in pandas."""
-        return as_kind(self.to_polars(), "pandas")
+        return _frames.as_kind(self.to_polars(), "pandas")
 
     def to_arrow(self) -> pyarrow.Table:
         """As :meth:`to_polars`, in pyarrow."""
-        return as_kind(self.to_polars(), "pyarrow")
+        return _frames.as_kind(self.to_polars(), "pyarrow")
 
     def paper(self, *, caption: str | None = None) -> PaperTable:
         """The table as a paper has it: rounded to the digits of the errors, with a caption and notes.
@@ -67,6 +67,8 @@ class Tabular(ABC):
         caption
             What is shown; said by itself if not set.
         """
+        from .paper import Cell, PaperTable
+
         table = self.text_table()
         first, *notes = self._captions()
         labels = next((place for place, words in enumerate(table.left) if not words), len(table.left))
@@ -145,12 +147,13 @@ class Tabular(ABC):
 
     def _repr_html_(self) -> str:
         """The table and what its numbers are, as a notebook shows it."""
+        notebook = _plan.notebook
         table = self.text_table(notebook.MOST_ROWS)
         html = notebook.table(table.header, table.rows, table.left, hidden=table.hidden)
         return html + "".join(map(notebook.paragraph, self._captions()))
 
     def __str__(self) -> str:
-        table = self.text_table(notebook.MOST_ROWS)
+        table = self.text_table(_plan.notebook.MOST_ROWS)
         hidden = [f"... and {table.hidden:,} more rows"] if table.hidden else []
         return "\n".join([*table.lines(), *hidden, "", *self._captions()])
 
@@ -177,6 +180,8 @@ def paper_content(format: str, table: PaperTable) -> bytes:
         case "latex":
             return f"{table.to_latex()}\n".encode()
         case "html":
+            from .paper import html_document
+
             return html_document(table.to_html(), table.caption).encode()
         case "markdown":
             return f"{table.to_markdown()}\n".encode()

@@ -7,14 +7,35 @@ one_each.py      one row of each person;  rounding.py  numbers between points
 hidden_count.py  the noisy number of rows;  threads.py  how many threads a step uses
 """
 
-from .hidden_count import draw_change, dummy_columns
-from .keystream import Keystream, Randomness, Seeded, System, WordSource, is_private
-from .one_each import draw_one_each
-from .order import draw_order, order_words, settle_ties, sort_by_words
-from .randomise import randomise
-from .records import Records
-from .rounding import round_places
-from .threads import thread_count
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._doors import lazy
+
+if TYPE_CHECKING:
+    from .hidden_count import draw_change, dummy_columns
+    from .keystream import Keystream, Randomness, Seeded, System, WordSource, is_private
+    from .one_each import draw_one_each
+    from .order import draw_order, order_words, settle_ties, sort_by_words
+    from .randomise import randomise
+    from .records import Records
+    from .rounding import round_places
+    from .threads import thread_count
+
+lazy(
+    __name__,
+    {
+        "hidden_count": "draw_change, dummy_columns",
+        "keystream": "Keystream, Randomness, Seeded, System, WordSource, is_private",
+        "one_each": "draw_one_each",
+        "order": "draw_order, order_words, settle_ties, sort_by_words",
+        "randomise": "randomise",
+        "records": "Records",
+        "rounding": "round_places",
+        "threads": "thread_count",
+    },
+)
 
 __all__ = [
     "Keystream",

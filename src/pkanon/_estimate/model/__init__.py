@@ -21,14 +21,34 @@ averages.py    intervals on average over cells;  critical.py  their critical val
 ``model_of(source)`` is the model that a release keeps for all its tables.
 """
 
-from .choosing import ModelReport
-from .drawing import draw as draw_people
-from .drawing import resampled
-from .fitted import Fitted, fit_model
-from .keeping import model_bytes, model_from_bytes
-from .method import MODEL, NAME, model_of
-from .mixture import Mixture
-from .variables import Variable
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..._doors import lazy
+
+if TYPE_CHECKING:
+    from .choosing import ModelReport
+    from .drawing import draw as draw_people
+    from .drawing import resampled
+    from .fitted import Fitted, fit_model
+    from .keeping import model_bytes, model_from_bytes
+    from .method import MODEL, NAME, model_of
+    from .mixture import Mixture
+    from .variables import Variable
+
+lazy(
+    __name__,
+    {
+        "choosing": "ModelReport",
+        "drawing": "draw as draw_people, resampled",
+        "fitted": "Fitted, fit_model",
+        "keeping": "model_bytes, model_from_bytes",
+        "method": "MODEL, NAME, model_of",
+        "mixture": "Mixture",
+        "variables": "Variable",
+    },
+)
 
 __all__ = [
     "MODEL",

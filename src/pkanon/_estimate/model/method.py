@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ..._blocks import Counts
 from ..._progress import Progress, quiet
 from ..channel import Channel
 from ..method import Made, Method
 from ..source import Source
-from .choosing import ModelReport
-from .fitted import Fitted, fit_model
+
+if TYPE_CHECKING:
+    from .choosing import ModelReport
+    from .fitted import Fitted
 
 NAME = "model"
 
 
 def model_of(source: Source, progress: Progress = quiet) -> Fitted:
     """The model of all rows, fitted once for every weight."""
+    from .fitted import fit_model
+
     kept = source.kept.setdefault(NAME, [])
     for weights, model in kept:
         if source.same_weights(Source(source.schema, source.blocks, source.codes, weights)):

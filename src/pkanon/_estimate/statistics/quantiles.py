@@ -142,7 +142,7 @@ class QuantileDifference(_ByLimits):
     >>> table = release.crosstab("sex", "age")
     >>> women, men = (table.quantile("age", 0.5, {"sex": sex}) for sex in "FM")
     >>> men - women
-    <QuantileDifference 8.779 (95%: 5.729 to 11.72)>
+    <QuantileDifference 8.779 (95%: 5.845 to 11.64)>
     """
 
 

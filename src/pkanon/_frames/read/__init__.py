@@ -16,33 +16,65 @@ coded.py      columns as numbers without a schema
 weights.py    a passed column as survey weights
 """
 
-from .check import absent_columns, are_names, check_header
-from .coded import CodedTable, coded_tables
-from .columns import repeated_ids
-from .convert import conversion
-from .encode import (
-    NO_ROWS,
-    Batch,
-    Encoded,
-    ReleasedFile,
-    count_people,
-    encode,
-    encode_released,
-    encode_through,
-    likely_rows,
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..._doors import lazy
+
+if TYPE_CHECKING:
+    from .check import absent_columns, are_names, check_header
+    from .coded import CodedTable, coded_tables
+    from .columns import repeated_ids
+    from .convert import conversion
+    from .encode import (
+        NO_ROWS,
+        Batch,
+        Encoded,
+        ReleasedFile,
+        count_people,
+        encode,
+        encode_released,
+        encode_through,
+        likely_rows,
+    )
+    from .formats import connected_postgres, identifier
+    from .groups import count_rows, group_sizes
+    from .labels import Labels, all_labelled, as_texts, labelled_texts
+    from .numbering import as_number
+    from .opening import DATABASE_SUFFIXES, open_source
+    from .pieces import Piece, PieceEncoder, check_names
+    from .place import TableFile, is_address
+    from .roundings import roundings
+    from .source import Kind, Source
+    from .structure import is_utf8
+    from .textopen import PLAIN, TextFormat, is_text_file
+    from .weights import column_as_weights
+
+lazy(
+    __name__,
+    {
+        "check": "absent_columns, are_names, check_header",
+        "coded": "CodedTable, coded_tables",
+        "columns": "repeated_ids",
+        "convert": "conversion",
+        "encode": (
+            "NO_ROWS, Batch, Encoded, ReleasedFile, count_people, encode, encode_released, encode_through, likely_rows"
+        ),
+        "formats": "connected_postgres, identifier",
+        "groups": "count_rows, group_sizes",
+        "labels": "Labels, all_labelled, as_texts, labelled_texts",
+        "numbering": "as_number",
+        "opening": "DATABASE_SUFFIXES, open_source",
+        "pieces": "Piece, PieceEncoder, check_names",
+        "place": "TableFile, is_address",
+        "roundings": "roundings",
+        "source": "Kind, Source",
+        "structure": "is_utf8",
+        "textopen": "PLAIN, TextFormat, is_text_file",
+        "weights": "column_as_weights",
+    },
 )
-from .formats import connected_postgres, identifier
-from .groups import count_rows, group_sizes
-from .labels import Labels, all_labelled, as_texts, labelled_texts
-from .numbering import as_number
-from .opening import DATABASE_SUFFIXES, open_source
-from .pieces import Piece, PieceEncoder, check_names
-from .place import TableFile, is_address
-from .roundings import roundings
-from .source import Kind, Source
-from .structure import is_utf8
-from .textopen import PLAIN, TextFormat, is_text_file
-from .weights import column_as_weights
 
 __all__ = [
     "DATABASE_SUFFIXES",

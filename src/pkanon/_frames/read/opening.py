@@ -11,22 +11,8 @@ from pathlib import Path
 
 from ..._errors import DataError, InputError
 from ..border import guarded
-from .formats import (
-    ARROW_SUFFIXES,
-    JSON_SUFFIXES,
-    PARQUET_SUFFIXES,
-    SHEET_SUFFIXES,
-    STATISTICS_SUFFIXES,
-    open_arrow,
-    open_duckdb,
-    open_json_lines,
-    open_parquet,
-    open_postgres,
-    open_sheet,
-    open_sqlite,
-    open_statistics,
-    unzipped,
-)
+from . import formats
+from .formats import ARROW_SUFFIXES, JSON_SUFFIXES, PARQUET_SUFFIXES, SHEET_SUFFIXES, STATISTICS_SUFFIXES
 from .place import STANDARD_INPUT, TableFile
 from .several import files_at, is_several, open_files
 from .source import FRAMES, Source, class_name
@@ -73,7 +59,7 @@ def open_source(table: object, text: TextFormat, *, exact_counts: bool = False) 
 def _open(file: TableFile, text: TextFormat, exact_counts: bool) -> Source:
     if file.is_address:
         _refuse_others(file, "query")
-        return open_postgres(str(file.place), file.query)
+        return formats.open_postgres(str(file.place), file.query)
     if file.place == STANDARD_INPUT:
         _refuse_others(file)
         return _of_text(open_bytes(Path("standard input"), file.standard_input, text, exact_counts=exact_counts))
@@ -108,7 +94,7 @@ def _of_text(file: TextFile) -> Source:
 
 
 def _zipped(file: TableFile, text: TextFormat, exact_counts: bool) -> Source:
-    name, data = unzipped(file.path, file.member)
+    name, data = formats.unzipped(file.path, file.member)
     return _of_text(open_bytes(name, data, text, exact_counts=exact_counts))
 
 
@@ -117,9 +103,9 @@ def _database(file: TableFile, *_: object) -> Source:
     with file.path.open("rb") as stream:
         start = stream.read(_FIRST_BYTES)
     if start.startswith(b"SQLite format 3\0"):
-        return open_sqlite(file.path, file.query)
+        return formats.open_sqlite(file.path, file.query)
     if start[8:12] == b"DUCK":
-        return open_duckdb(file.path, file.query)
+        return formats.open_duckdb(file.path, file.query)
     raise DataError(f"{file.path} is no SQLite and no DuckDB database.")
 
 
@@ -130,11 +116,11 @@ def _by_suffix() -> dict[str, tuple[str | None, _Opener]]:
     """For each ending the option that may go with it, and how to open the file."""
     families: list[tuple[tuple[str, ...], str | None, _Opener]] = [
         ((".zip",), "member", _zipped),
-        (PARQUET_SUFFIXES, None, lambda file, *_: open_parquet(file.path)),
-        (ARROW_SUFFIXES, None, lambda file, *_: open_arrow(file.path)),
-        (JSON_SUFFIXES, None, lambda file, *_: open_json_lines(file.path)),
-        (STATISTICS_SUFFIXES, None, lambda file, text, _: open_statistics(file.path, text.encoding)),
-        (SHEET_SUFFIXES, "sheet", lambda file, *_: open_sheet(file.path, file.sheet)),
+        (PARQUET_SUFFIXES, None, lambda file, *_: formats.open_parquet(file.path)),
+        (ARROW_SUFFIXES, None, lambda file, *_: formats.open_arrow(file.path)),
+        (JSON_SUFFIXES, None, lambda file, *_: formats.open_json_lines(file.path)),
+        (STATISTICS_SUFFIXES, None, lambda file, text, _: formats.open_statistics(file.path, text.encoding)),
+        (SHEET_SUFFIXES, "sheet", lambda file, *_: formats.open_sheet(file.path, file.sheet)),
         (DATABASE_SUFFIXES, "query", _database),
     ]
     return {suffix: (option, opener) for suffixes, option, opener in families for suffix in suffixes}

@@ -25,6 +25,17 @@ _TYPES: dict[str, tuple[type[np.generic], pl.DataType]] = {
     "date": (np.int32, pl.Date()),
 }
 
+_FEW = 10_000
+"""Values of a column; loading masked arrays takes as long as a list of as many."""
+_OF_NUMPY: dict[np.dtype[Any], pl.DataType] = {
+    np.dtype(own): theirs
+    for own, theirs in (
+        *((np.bool_, pl.Boolean()), (np.float64, pl.Float64())),
+        *((np.int8, pl.Int8()), (np.int16, pl.Int16()), (np.int32, pl.Int32()), (np.int64, pl.Int64())),
+        *((np.uint8, pl.UInt8()), (np.uint16, pl.UInt16()), (np.uint32, pl.UInt32()), (np.uint64, pl.UInt64())),
+    )
+}
+
 
 def decode(
     schema: Schema, codes: Mapping[str, Codes], passed: pl.DataFrame | None, *, narrow: bool = False
@@ -64,6 +75,13 @@ def released_dtype(attribute: Attribute) -> pl.DataType:
     return _TYPES[attribute.released_type][1]
 
 
+def as_column(name: str, values: NDArray[Any]) -> pl.Series:
+    """Numbers or truth values as a column. A few go through a list: to look at an array, polars loads masked arrays first."""
+    if len(values) > _FEW:
+        return pl.Series(name, values)
+    return pl.Series(name, values.tolist(), dtype=_OF_NUMPY[values.dtype])
+
+
 def _column(attribute: Attribute, codes: Codes, *, narrow: bool) -> pl.Series:
     if len(codes) and int(codes.max()) >= attribute.size:
         raise DataError(f"attribute '{attribute.name}' has {attribute.size:,} codes; a larger one was given.")
@@ -73,9 +91,9 @@ def _column(attribute: Attribute, codes: Codes, *, narrow: bool) -> pl.Series:
         codes = np.where(
             absent, codes.dtype.type(0), codes
         )  # Arrow files refuse a code without a category, under a null too
-    values = pl.Series(attribute.name, _values(attribute, codes))
+    values = as_column(attribute.name, _values(attribute, codes))
     if absent.any():
-        values = values.to_frame().select(pl.when(~pl.Series(absent)).then(pl.col(attribute.name))).to_series()
+        values = values.to_frame().select(pl.when(~as_column("", absent)).then(pl.col(attribute.name))).to_series()
     if isinstance(dtype, pl.Enum):
         return values.cat.to(dtype)
     return values if narrow and attribute.released_type == "integer" else values.cast(dtype)

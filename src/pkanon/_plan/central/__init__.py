@@ -7,16 +7,31 @@ normal.py    where searches begin;  sets.py  all pairs at once, where rows are t
 lower.py     what two real neighbouring tables give away: a bound from below
 """
 
-from .normal import normal_noise
-from .upper import (
-    LARGEST_UNITS,
-    central_bound,
-    central_delta,
-    central_epsilon,
-    central_lower,
-    default_delta,
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..._doors import lazy
+
+if TYPE_CHECKING:
+    from .normal import normal_noise
+    from .upper import (
+        LARGEST_UNITS,
+        central_bound,
+        central_delta,
+        central_epsilon,
+        central_lower,
+    )
+    from .whole import Central, central, checked_delta, default_delta
+
+lazy(
+    __name__,
+    {
+        "normal": "normal_noise",
+        "upper": "LARGEST_UNITS, central_bound, central_delta, central_epsilon, central_lower",
+        "whole": "Central, central, checked_delta, default_delta",
+    },
 )
-from .whole import Central, central, checked_delta
 
 __all__ = [
     "LARGEST_UNITS",

@@ -29,6 +29,7 @@ from .normal import normal_epsilon
 from .pairs import Blanket, Law, Vector
 from .positive import Atoms, Summands, positive_part
 from .sets import Sets
+from .whole import check_records
 
 __all__ = [
     "LARGEST_UNITS",
@@ -36,7 +37,6 @@ __all__ = [
     "central_delta",
     "central_epsilon",
     "central_lower",
-    "default_delta",
 ]
 
 LARGEST_UNITS = 12
@@ -52,12 +52,6 @@ _CLOSE = 5e-4
 """The share of delta that may stay unused: some 2e-5 of eps."""
 _ROOM = 3e-5
 """A share of eps, for pairs that are worse than the first one by next to nothing."""
-
-
-def default_delta(records: int) -> float:
-    """1/(10 n): far enough below 1/n that giving away one person's row whole is not private."""
-    _check_records(records)
-    return 1 / (10 * records)
 
 
 def central_epsilon(blocks: Sequence[Block], records: int, delta: float) -> float:
@@ -82,7 +76,7 @@ def central_bound(blocks: Sequence[Block], records: int, delta: float) -> float:
 
     All blocks together are one law, that of the corners (pairs.py), which dominates every pair.
     """
-    _check_records(records)
+    check_records(records)
     _check_delta(delta)
     local = log_above(total_epsilon_ratio(blocks))
     if not _NEGLIGIBLE < local < _HOPELESS:
@@ -147,7 +141,7 @@ def central_lower(blocks: Sequence[Block], records: int, delta: float) -> float:
 
 
 def _check(blocks: Sequence[Block], records: int) -> None:
-    _check_records(records)
+    check_records(records)
     units = sum(len(block.units) for block in blocks)
     if not 1 <= units <= LARGEST_UNITS:
         raise TargetError(
@@ -158,11 +152,6 @@ def _check(blocks: Sequence[Block], records: int) -> None:
 def _check_delta(delta: float) -> None:
     if not 0 < delta < 1:
         raise TargetError(f"delta = {delta}: it must lie between 0 and 1, both excluded.")
-
-
-def _check_records(records: int) -> None:
-    if records < 2:
-        raise TargetError(f"records = {records}: shuffling hides nothing unless there are at least 2 records.")
 
 
 def _sets(blocks: Sequence[Block]) -> Sets | None:

@@ -10,7 +10,6 @@ from ..._blocks import Block
 from ..._errors import TargetError
 from ..numbers import exact
 from ..privacy import round_up
-from .upper import central_epsilon, central_lower, default_delta
 
 
 @dataclass(frozen=True)
@@ -43,8 +42,22 @@ class Central:
 
 def central(blocks: Sequence[Block], records: int, delta: float | None) -> Central:
     """(epsilon, delta) of a release of ``records`` rows, from above, with a bound from below."""
+    from .upper import central_epsilon, central_lower
+
     chosen = checked_delta(delta, records)
     return Central(central_epsilon(blocks, records, chosen), chosen, central_lower(blocks, records, chosen))
+
+
+def default_delta(records: int) -> float:
+    """1/(10 n): far enough below 1/n that giving away one person's row whole is not private."""
+    check_records(records)
+    return 1 / (10 * records)
+
+
+def check_records(records: int) -> None:
+    """Refuse a table in which nobody can hide."""
+    if records < 2:
+        raise TargetError(f"records = {records}: shuffling hides nothing unless there are at least 2 records.")
 
 
 def checked_delta(delta: object, records: int) -> float:

@@ -6,12 +6,12 @@ names.py        the meaning of its names;  refusals.py  why not;  nodes.py  the 
 constants.py    an attribute against a constant;  logic.py  three-valued logic
 keys.py         groups by labels: CASE and merged values
 evaluate.py     weights, groups and numbers
-respond.py      the whole way;  answer.py  what comes out
+whole.py        the whole way;  answer.py  what comes out
 
 sqlglot is optional and loaded when the first query is read; statement.py says what to install where it is missing.
 """
 
 from .answer import Answer
-from .respond import respond
+from .whole import respond
 
 __all__ = ["Answer", "respond"]

@@ -7,14 +7,35 @@ zipped.py       one text file in a zip archive
 query.py        what to ask a database;  sqlite.py, duck.py, postgres.py  asking it, read-only
 """
 
-from .columnar import ARROW_SUFFIXES, JSON_SUFFIXES, PARQUET_SUFFIXES, open_arrow, open_json_lines, open_parquet
-from .duck import open_duckdb
-from .postgres import connected_postgres, open_postgres
-from .query import identifier
-from .spreadsheet import SHEET_SUFFIXES, open_sheet
-from .sqlite import open_sqlite
-from .statistics import STATISTICS_SUFFIXES, open_statistics
-from .zipped import unzipped
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...._doors import lazy
+
+if TYPE_CHECKING:
+    from .columnar import ARROW_SUFFIXES, JSON_SUFFIXES, PARQUET_SUFFIXES, open_arrow, open_json_lines, open_parquet
+    from .duck import open_duckdb
+    from .postgres import connected_postgres, open_postgres
+    from .query import identifier
+    from .spreadsheet import SHEET_SUFFIXES, open_sheet
+    from .sqlite import open_sqlite
+    from .statistics import STATISTICS_SUFFIXES, open_statistics
+    from .zipped import unzipped
+
+lazy(
+    __name__,
+    {
+        "columnar": "ARROW_SUFFIXES, JSON_SUFFIXES, PARQUET_SUFFIXES, open_arrow, open_json_lines, open_parquet",
+        "duck": "open_duckdb",
+        "postgres": "connected_postgres, open_postgres",
+        "query": "identifier",
+        "spreadsheet": "SHEET_SUFFIXES, open_sheet",
+        "sqlite": "open_sqlite",
+        "statistics": "STATISTICS_SUFFIXES, open_statistics",
+        "zipped": "unzipped",
+    },
+)
 
 __all__ = [
     "ARROW_SUFFIXES",
