@@ -3,7 +3,7 @@
     python benchmarks/model.py --data DIR                  all five tables, five releases each
     python benchmarks/model.py --data DIR --write          also put the results into docs/results/model.md
     python benchmarks/model.py --data DIR --releases 1 --tables adult --ks 100
-    python benchmarks/model.py --data DIR --only untouched --write    a table that no choice in the model was made on
+    python benchmarks/model.py --data DIR --only untouched --write    a table that classes and ridges were not chosen on
     python benchmarks/model.py --data DIR --first 700      other releases of the five tables
     python benchmarks/model.py --data DIR --only fewer --write      what it usually comes to in samples of the five tables
     python benchmarks/model.py --data DIR --only few-covered --write    intervals in samples
@@ -79,7 +79,7 @@ def table_of(name: str, folder: Path) -> pl.DataFrame:
         frame = read("atus_2003_2016_persons.csv.gz").select(
             "sex", pl.col("age") // 5, "edu", "labor_status", "region", "marital", income.alias("income")
         )
-    elif name == "tax":  # the table that no choice in the model was made on
+    elif name == "tax":  # the table that classes and ridges were not chosen on
         whole = read("au_tax_sample_2003_2011.csv.gz").sample(50_000, seed=1)
         income = pl.col("Tot_inc_amt").rank("ordinal") * 10 // (whole.height + 1)
         frame = whole.select(
