@@ -179,3 +179,16 @@ def test_a_mean_that_may_be_anything_is_flagged_though_its_group_is_large():
     for level in (1e-6, 0.5):
         low, high = mean.interval(level)
         assert ("small group" in (mean.flag(level) or "")) == ((low, high) == (1.0, 5.0))
+
+
+def test_a_sum_that_can_be_negative_is_no_ratio_in_sql_either(design):
+    """The sum of a CASE is one function of a group; whether it can be negative is seen in its cells."""
+    schema = pk.Schema([pk.Attribute("group", ["a", "b"]), pk.Attribute.ranged("score", 1, 5)])
+    frame = pl.DataFrame({"group": ["a", "b"] * 500, "score": [1, 2, 3, 4, 5] * 200})
+    release = pk.release(frame, pk.plan(schema, records=1_000, k=5, design=design), randomness=pk.Seeded(1))
+    sql = "SELECT {group} SUM(CASE WHEN score > 1 THEN -2 ELSE 1 END) / COUNT(*) FILTER (WHERE score < 5) AS found FROM release"
+    for row in (
+        release.query(sql.format(group="")).frame.row(0, named=True),
+        release.query(sql.format(group='"group",') + ' GROUP BY "group"').frame.row(0, named=True),
+    ):
+        assert row["found_low_95"] < row["found"] < row["found_high_95"] < 0

@@ -124,7 +124,10 @@ class Derived:
 
     @property
     def is_positive(self) -> bool:
-        """Whether it adds up what is never negative, such as people, or is a quotient or a product of such sums."""
+        """Whether it adds up what is never negative, such as people, or is a quotient or a product of such sums.
+
+        Its slopes must be weights of cells.
+        """
         if self.linear:
             return self.offset == 0 and bool((self.slopes >= 0).all())
         parts = self.factors if self.above is None or self.below is None else (self.above, self.below)
@@ -141,9 +144,9 @@ class Derived:
         return self.linear and self.offset == 0
 
     @property
-    def ratio(self) -> tuple[Derived, Derived] | None:
-        """The two numbers of which it is a ratio, if neither can be negative."""
-        if self.above is None or self.below is None or self.offset or not self.is_positive:
+    def parts(self) -> tuple[Derived, Derived] | None:
+        """The two numbers of which it is the quotient."""
+        if self.above is None or self.below is None or self.offset:
             return None
         return self.above, self.below
 

@@ -99,6 +99,15 @@ class Basis:
         """Means that were recognised before."""
         return WeakKeyDictionary()
 
+    def ratio(self, number: Derived) -> tuple[Derived, Derived] | None:
+        """The two numbers of which it is a ratio, if neither can be negative."""
+        parts = number.parts
+        return parts if parts is not None and number.carried(self._on_cells).is_positive else None
+
+    def _on_cells(self, slopes: Counts) -> Counts:
+        """Slopes in functions as weights of cells."""
+        return self.linear(slopes).weights[0].reshape(1, -1)
+
     def linearised(self, slopes: Counts) -> Grouped:
         """Each number to first order, as one function in its group."""
         return replace(self._grouped, slopes=slopes)
@@ -122,6 +131,9 @@ class Single(Basis):
         """The linear function with a weight per cell."""
         value, unbiased = (np.array([(weights * x).sum()]) for x in (self.table.counts, self.table.unbiased))
         return Derived(value, unbiased, weights.reshape(1, -1), linear=True)
+
+    def _on_cells(self, slopes: Counts) -> Counts:
+        return slopes
 
     def linearised(self, slopes: Counts) -> Grouped:
         return self.linear(slopes)
@@ -155,6 +167,10 @@ class Joint:
     def shown(self) -> NDArray[np.intp]:
         """One number."""
         return self.parts[0].shown
+
+    def ratio(self, number: Derived) -> tuple[Derived, Derived] | None:
+        """The two numbers of which it is a ratio, if neither can be negative."""
+        return number.parts if number.is_positive else None
 
     def part(self, number: Derived, place: int) -> Derived:
         """The linear part of a number that the table at this place adds, as a number of that table."""
@@ -259,7 +275,7 @@ def values(basis: Basis | Joint, number: Derived) -> Counts:
 
 def span(basis: Basis | Joint, number: Derived) -> tuple[Counts, Counts]:
     """The least and the largest value that each number can have: of a mean, a share, a ratio of what is not negative; else infinite."""
-    least = np.full(number.value.shape, -np.inf if number.ratio is None else 0.0)
+    least = np.full(number.value.shape, -np.inf if basis.ratio(number) is None else 0.0)
     largest = np.full(number.value.shape, np.inf)
     if isinstance(basis, Joint):
         only = basis.only(number)
@@ -397,22 +413,23 @@ def limits_of_ratio(
     None: the numbers are no such ratios. A ratio of products, such as an odds ratio, has them only where what it is divided
     by is not certain.
     """
-    if number.ratio is None:
+    parts = basis.ratio(number)
+    if parts is None:
         return None
     used = np.ones(len(basis.shown), bool)
-    if not all(part.is_sum or part.of_sums for part in number.ratio):
-        used = small(basis, number.ratio[1], level)
+    if not all(part.is_sum or part.of_sums for part in parts):
+        used = small(basis, parts[1], level)
         if not used.any():
             return None
-    errors = [standard_errors(basis, part) for part in number.ratio]
-    known = np.all([np.isfinite(part.unbiased) & np.isfinite(e) for part, e in zip(number.ratio, errors)], axis=0)
-    above, below = (np.where(known, np.clip(part.unbiased, *span(basis, part)), 0.0) for part in number.ratio)
+    errors = [standard_errors(basis, part) for part in parts]
+    known = np.all([np.isfinite(part.unbiased) & np.isfinite(e) for part, e in zip(parts, errors)], axis=0)
+    above, below = (np.where(known, np.clip(part.unbiased, *span(basis, part)), 0.0) for part in parts)
     ends = [
         tuple(np.where(known, end, np.nan) for end in _around(intervals(basis, part, error, level), part.unbiased))
-        for part, error in zip(number.ratio, errors)
+        for part, error in zip(parts, errors)
     ]
     scales = [float(np.nanmedian(error)) if known.any() else 1.0 for error in errors]
-    first, second = (part.times(1 / scale if scale else 1.0) for part, scale in zip(number.ratio, scales))
+    first, second = (part.times(1 / scale if scale else 1.0) for part, scale in zip(parts, scales))
     with np.errstate(divide="ignore", invalid="ignore"):
         both, apart = (standard_errors(basis, each) ** 2 for each in (first + second, first - second))
         covariance = (both - apart) / 4 * math.prod(scale if scale else 1.0 for scale in scales)
