@@ -125,7 +125,7 @@ def test_numbers_of_a_response(factor, numbers):
         "n ~ nn": "no randomised attribute 'nn'",
         "mm ~ a": "Did you mean 'm'",
         "n ~ n": "it cannot be a predictor too",
-        "a ~ n": "write one of them: a == 'z'",
+        "a ~ n": "write one of them, a == 'z', or say which number stands for each",
         "C(n) ~ a": "has categories, not numbers",
         "n ~ a == 'w'": "'w' is not a value of 'a'",
         "n ~ C(a, ref='w')": "'w' is not a value of 'a'",
