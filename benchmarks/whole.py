@@ -160,6 +160,7 @@ PARTS = {"whole": TASKS, "planning": OTHERS}
 def measured(code: str, arguments: tuple[str, ...], source: Path) -> list[float]:
     """Seconds of the baseline, if there is one, and of pkanon."""
     environment = os.environ | {"PYTHONPATH": str(source / "src")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled once, not at every start
     command = [sys.executable, "-c", COMMON + code, *arguments]
     try:  # a limit on processor time would make the clock of some kernels coarse
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=LIMIT)

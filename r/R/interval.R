@@ -8,7 +8,8 @@
 FEW <- 10
 SCARCE <- 20
 SKEWED <- 1 / sqrt(50)
-ROOT_STEPS <- 14L
+ROOT_STEPS <- 100L  # at a kink two of them halve the bracket
+ROUNDING <- 1e-14
 
 z_of <- function(level) stats::qnorm((1 + level) / 2)
 
@@ -35,7 +36,7 @@ honest <- function(estimate, error, shape, total, sampled, level) {
 
 # The variance of the estimate, with c people counted.
 variance_with <- function(shape, total, c, sampled) {
-  certain <- if (sampled) c * c / total else c
+  certain <- if (sampled) pmin(c * c / total, c) else c
   pmax(shape$others_2 * pmax(total - c, 0) + shape$own_2 * c - certain, 0)
 }
 
@@ -43,7 +44,7 @@ variance_with <- function(shape, total, c, sampled) {
 third_with <- function(shape, total, c, sampled) {
   cubes <- shape$others_3 * pmax(total - c, 0) + shape$own_3 * c
   if (!sampled) return(cubes - (3 * shape$own_2 - 2) * c)
-  share <- c / total
+  share <- pmin(c / total, 1)
   cubes - 3 * share * (shape$others_2 * pmax(total - c, 0) + shape$own_2 * c) + 2 * share * share * c
 }
 
@@ -51,38 +52,60 @@ score_limits <- function(estimate, shape, total, coarse, sampled, level) {
   z <- z_of(level)
   half <- ifelse(coarse, abs(shape$step) / 2, 0)
   skew <- (z * z - 1) / 6
-  distance <- function(c, sign) {
+  distance <- function(c, sign, rows = seq_along(c)) {
     at <- pmax(c, 0)
-    variance <- variance_with(shape, total, at, sampled)
-    tilt <- ifelse(variance > 0, third_with(shape, total, at, sampled) / variance, 0)
+    some <- shape[rows, ]
+    variance <- variance_with(some, total, at, sampled)
+    tilt <- ifelse(variance > 0, third_with(some, total, at, sampled) / variance, 0)
     # the correction for skewness moves a limit towards the estimate, but never past it
-    sign * pmax(z * sqrt(variance) + sign * skew * tilt, 0) + sign * half
+    sign * pmax(z * sqrt(variance) + sign * skew * tilt, 0) + sign * half[rows]
   }
   limit <- function(sign) {
-    reach <- abs(distance(estimate, sign)) + abs(distance(0 * estimate, sign))
-    far <- estimate - sign * 2 * (reach + z * z * pmax(abs(shape$step), shape$own_2))
-    root_of(function(c) estimate - c - distance(c, sign), estimate, far)
+    # nobody is below zero: there the distance is that of zero
+    found <- estimate - distance(0 * estimate, sign)
+    near <- pmax(estimate, 0)
+    at_near <- distance(near, sign)
+    most <- 0 * near + total
+    far <- 0 * near
+    if (sign < 0) {
+      # beyond everybody the distance grows like z sqrt(own_2 c), at first faster than c
+      most <- pmax(most, z * z / 4 * shape$own_2)
+      reach <- abs(at_near) + abs(distance(far, sign))
+      far <- near + 2 * (reach + z * z * pmax(abs(shape$step), shape$own_2))
+    }
+    beyond <- at_near != 0 & estimate - most - distance(most, sign) > 0
+    found[at_near == 0] <- estimate[at_near == 0]
+    rows <- which(at_near != 0 & (beyond | found > 0))
+    start <- ifelse(beyond, pmax(near, most), near)
+    error <- function(c, among) estimate[rows[among]] - c - distance(c, sign, rows[among])
+    found[rows] <- root_of(error, start[rows], far[rows])
+    found
   }
   list(low = limit(1), high = limit(-1))
 }
 
-# Where f changes its sign between near and far: the false position, Illinois variant.
+# Where f changes its sign between near and far: the false position, Illinois variant. f(c, among) is asked for some of them.
 root_of <- function(f, near, far) {
-  at_near <- f(near)
-  at_far <- f(far)
-  middle <- far
+  among <- seq_along(near)
+  at_near <- f(near, among)
+  at_far <- f(far, among)
+  found <- far
   for (step in seq_len(ROOT_STEPS)) {
+    if (length(among) == 0) break
     apart <- at_far - at_near
     middle <- ifelse(apart != 0, near - at_near * (far - near) / ifelse(apart != 0, apart, 1), near)
-    at_middle <- f(middle)
+    at_middle <- f(middle, among)
+    left <- at_middle != 0 & abs(middle - found[among]) > ROUNDING * abs(middle)
+    found[among] <- middle
     beyond <- at_middle * at_far > 0
     # the end that stays has its value halved, or it would stay for ever
-    at_near <- ifelse(beyond, at_near / 2, at_middle)
-    at_far <- ifelse(beyond, at_middle, at_far / 2)
-    near <- ifelse(beyond, near, middle)
-    far <- ifelse(beyond, middle, far)
+    at_near <- ifelse(beyond, at_near / 2, at_middle)[left]
+    at_far <- ifelse(beyond, at_middle, at_far / 2)[left]
+    near <- ifelse(beyond, near, middle)[left]
+    far <- ifelse(beyond, middle, far)[left]
+    among <- among[left]
   }
-  middle
+  found
 }
 
 # Limits of above / below from the limits of both (MOVER; Donner and Zou 2012), and where they are finite.

@@ -50,10 +50,14 @@ class Flags:
 
     def texts(self) -> list[str | None]:
         """The flags of each number in words, None where there are none; one that cannot be has no others."""
-        # every combination has a number, so that each text is made once
+        number, texts = self.numbered()
+        return [texts[i] for i in number.tolist()]
+
+    def numbered(self) -> tuple[NDArray[np.intp], list[str | None]]:
+        """The place of each number's flags in a list of all combinations in words, each of which is made once."""
         words = (NEAR_ZERO, PREDICTED, SMALL, BEYOND, DIFFERS)
         number = self.near_zero + 2 * self.predicted + 4 * self.small + 8 * self.beyond + 16 * self.differs
         number = np.where(self.impossible, 2 ** len(words), number)
         texts = [", ".join(w for bit, w in enumerate(words) if i >> bit & 1) or None for i in range(2 ** len(words))]
         texts.append(IMPOSSIBLE)
-        return [texts[i] for i in number.tolist()]
+        return number, texts

@@ -77,6 +77,8 @@ class Shape:
     @staticmethod
     def joined(parts: Sequence[tuple[NDArray[np.intp], Shape]], functions: int) -> Shape:
         """One shape from those of disjoint sets of functions, each with the places of its functions."""
+        if len(parts) == 1 and np.array_equal(parts[0][0], np.arange(functions)):
+            return parts[0][1]
         total = parts[0][1].total if parts else 0.0
         names = [name for name in Shape.__dataclass_fields__ if name != "total"]
         arrays = {name: np.ones(functions) for name in names}
@@ -359,10 +361,12 @@ class Grouped:
     def _shape_of(self, places: NDArray[np.intp], pattern: Counts, people: Counts, expected: Counts) -> Shape:
         """The shape in the groups at ``places``, which count the cells of ``pattern``."""
         outer, inner = self._split
-        groups = self.shown[places]
         carried = self._carried(pattern[None])[0]
         support = pattern != 0
         grouped = math.prod(outer.shape)
+        groups: NDArray[np.intp] | slice = self.shown[places]
+        if np.array_equal(self.shown[places], np.arange(grouped)):
+            groups = slice(None)  # all of them in their order: nothing needs to be copied
         x, rows = (self.channel.collapse(counts).reshape(grouped, -1) for counts in (people, expected))
         y = self._arranged(expected)
         possible = self.channel.possible.reshape(grouped, -1)[groups]

@@ -427,7 +427,8 @@ class Estimate(Reconstruction, Tabular):
         if shares is not None:
             small, beyond = (np.broadcast_to(each, near.shape) for each in (~shares.bounded, shares.beyond))
         parts = (near, self.fallback, small, beyond, ~self.possible, self.differs)
-        return pl.Series(_estimate.Flags(*(part.ravel() for part in parts)).texts(), dtype=pl.String)
+        number, texts = _estimate.Flags(*(part.ravel() for part in parts)).numbered()
+        return pl.Series(texts, dtype=pl.String).gather(_frames.as_column("", number))
 
     def to_pandas(
         self,
