@@ -180,12 +180,15 @@ class _Sums:
         theta = self._theta(0, count + 1)
         damped = np.where(theta > 0, 2.0, 1.0) / (t**2 + theta**2) * np.exp(tau**2 / 2 * (t**2 - theta**2))
         turn = tau**2 * t * theta - 2 * np.arctan2(theta, t)
-        weight = damped[:, None] * np.exp(self.exponent)
-        total = (weight * np.cos(self.angle + turn[:, None])).sum(axis=0)
+        power = np.exp(self.exponent)
+        total = (damped[:, None] * power * np.cos(self.angle + turn[:, None])).sum(axis=0)
         rounding, log_f = self.rounding[self.columns], self.log_f[self.columns]
-        # 1e-11: the sum of up to 2^13 weights itself
-        wobble = np.expm1(np.minimum(np.multiply.outer(np.hypot(t, theta), rounding), 50.0)) + 1e-11
-        error = (weight * wobble).sum(axis=0)
+        # an error e of F(w) moves its nth power by (|F(w)| + e)^n - |F(w)|^n at most, and |F(w)| is never above F(t)
+        moved = np.multiply.outer(np.hypot(t, theta), rounding) / np.exp(self.exponent / self.n)
+        error = np.where(moved < 300, power * np.expm1(np.minimum(moved, 300)), np.inf)
+        error = np.minimum(error, power + np.exp(rounding * t))
+        # 1e-11: the sum of up to 2^13 terms itself
+        error = (damped[:, None] * (error + 1e-11 * power)).sum(axis=0)
         left_out = math.exp((tau**2 * t**2 - _CUT**2) / 2) * period / (2 * math.pi**2 * count)
         # rounding errors of F(t)^n itself are those of a frequency 0
         whole = np.exp(log_f + rounding * t) * ((np.maximum(total, 0.0) + error) / period + left_out)
