@@ -195,6 +195,22 @@ def test_more_records_and_a_larger_delta_mean_a_smaller_epsilon():
         assert over_records[-1] < 0.01 < over_records[0]
 
 
+@pytest.mark.parametrize(
+    ("size", "share", "records", "delta"),
+    [
+        (1_148_160, 0.99999963845, 783, 1.165842248883533e-10),
+        (1_000_000, 0.999, 1_000, 1e-8),
+        (10**6, 0.9, 300, 1e-7),
+        (30, 0.9, 50, 1e-6),
+    ],
+)
+def test_delta_is_used_where_few_rows_hide_the_others(size, share, records, delta):
+    # one row in many that says something: a bound that is quickly computed is many times too high there
+    block = Retention(unit_of(size), int(2**64 * share) // size, 64)
+    epsilon = central_epsilon([block], records, delta)
+    assert central_delta([block], records, epsilon) <= delta < central_delta([block], records, epsilon * 0.999)
+
+
 def test_large_tables_and_small_deltas_are_finite():
     blocks = blocks_of((2, 5, 10), 10**8, "equal-rho", k=100)
     assert 0.0139 < central_epsilon(blocks, 10**8, default_delta(10**8)) < 0.0142

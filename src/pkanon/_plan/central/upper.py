@@ -169,7 +169,8 @@ def _search(reached: Callable[[float, bool], float], noise: float, delta: float,
     """An eps at which the bound ``reached`` is at most ``delta``, given that it is not at ``low``.
 
     sqrt(-log delta) is nearly linear in eps, as for a normal sum, whose standard deviation is n ``noise``: so the first guess.
-    Then secants. The bound is rough as long as steps are long. Whatever is returned was reached, or is the local eps.
+    Then secants. The bound is rough as long as steps are long. Whatever is returned was reached, or is the local eps. A rough
+    bound above ``delta`` tells only where to look next: where few rows hide the others it may be many times too high.
     """
 
     def height(share: float) -> float:
@@ -178,7 +179,8 @@ def _search(reached: Callable[[float, bool], float], noise: float, delta: float,
     goal = height(delta) * (1 + 1e-12)  # above what rounding the root and the logarithm can do
     # aim between the goal and a delta that is too small by a share of _CLOSE
     room = _CLOSE / (2 * goal) + 1e-12
-    high, last, slope = local, (0.0, height(noise / math.sqrt(2 * math.pi)), True), 0.0  # as if sums were normal
+    missed, high = low, local
+    last, slope = (0.0, height(noise / math.sqrt(2 * math.pi)), True), 0.0  # as if sums were normal
     x, rough = normal_epsilon(noise, delta), True
     for _ in range(100):
         if not low < x < high:
@@ -191,14 +193,16 @@ def _search(reached: Callable[[float, bool], float], noise: float, delta: float,
             high = x
         else:
             low = x
-        if high - low <= _PRECISION * high or (0 <= now - goal <= room and not rough):
+        narrow = high - low <= _PRECISION * high
+        if not rough and (narrow or 0 <= now - goal <= room):
             break
         before, then, was_rough = last
         if slope <= 0 or rough == was_rough:  # between a rough bound and another it would be wrong
             slope = (now - then) / (x - before) if x != before else 0.0
         last = x, now, rough
         step = (goal + room / 2 - now) / slope if slope > 0 else -x
-        rough = rough and abs(step) > 0.05 * x
+        if rough and (narrow or abs(step) <= 0.05 * x):
+            rough, low = False, missed
         x += step
     return high
 
