@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 
+import numpy as np
+
 from .._blocks import Block
 from .._errors import TargetError
 from .._plan import Number, central_delta, central_epsilon, checked_delta, exact, normal_noise
@@ -29,15 +31,23 @@ CLOSE = 1e-4
 much of the target is left for the search that states what was reached."""
 NEAR = 0.02
 """The same for the least local epsilon that a floor allows: a point to start from, found by ten halvings."""
-TINY, HUGE = 1e-300, 1e9
-"""Stand for 0 and infinity where a logarithm is taken."""
+TINY, HUGE = 1e-300, 700.0
+"""Stand for 0 where a logarithm is taken, and for infinity where an exponential is."""
+WASTED = 2e-3
+"""The share of the target that a quick look may leave unused; quick bounds are many times too high where few rows hide the
+others. If it is more, the search goes on with looks as close as the proof."""
+APART, ALIKE = 0.8, 0.05
+"""Sums count as normal if their noise seems the same, but for this share, at the target and at this part of it."""
+AHEAD, PLACES = 1.2, 7
+"""How far beyond a first result, in logarithms of strength, and at how many places other designs are looked for."""
 PROOFS = 5
 """How often the search aims lower because some other pair of rows turned out worse than the first, which matrices may need."""
 
 _central_epsilon = lru_cache(maxsize=2)(central_epsilon)
 """The finished plan is checked again, whoever made it."""
 
-Design = Callable[[Fraction], tuple[list[Block], str | None]]
+Made = tuple[list[Block], str | None]
+Design = Callable[[Fraction], Made]
 
 
 @dataclass(frozen=True)
@@ -67,7 +77,7 @@ class CentralTarget:
 
     def meet(
         self, design: Design, limit: Fraction, fixed: Sequence[Block], free: bool, progress: Progress = quiet
-    ) -> tuple[list[Block], str | None]:
+    ) -> Made:
         """The blocks of the largest budget within ``limit`` whose release has at most this central epsilon."""
         if not free:
             reached = self._reached(fixed)
@@ -76,7 +86,7 @@ class CentralTarget:
             raise TargetError(self._beyond(reached))
 
         @cache
-        def design_for(strength: float) -> tuple[list[Block], str | None] | None:
+        def design_for(strength: float) -> Made | None:
             try:
                 return design(min(Fraction(math.exp(4 * math.asinh(strength))), limit))
             except TargetError:
@@ -86,47 +96,90 @@ class CentralTarget:
 
         # A quick look at each design leads the search; the proof, which takes as long as several looks, comes last.
         top = _strength(budget(limit))
-        aim = float(self.epsilon) * (1 - CLOSE)
+        target, quick, found = min(float(self.epsilon), HUGE), True, None
+        aim = target * (1 - CLOSE)
+        met: Made | None = None
         for proof in range(PROOFS):
-            result = self._nearest(
-                design_for, aim, fixed, top, within(progress, 1 - 0.5**proof, 1 - 0.5 ** (proof + 1))
-            )
-            reached = self._reached([*fixed, *result[0]])
-            if reached <= self.epsilon:
-                return result
-            aim *= float(self.epsilon) / reached * (1 - CLOSE)
+            part = within(progress, 1 - 0.5**proof, 1 - 0.5 ** (proof + 1))
+            result = self._nearest(design_for, aim, fixed, top, found, quick, part)
+            if result is None:
+                if not quick:
+                    break
+                quick = False
+                continue
+            found, made = result
+            reached = self._reached([*fixed, *made[0]])
+            if reached > self.epsilon:
+                aim *= target / reached * (1 - CLOSE)
+                continue
+            met = made
+            used = found >= top or (reached >= target * (1 - WASTED) and self._normal([*fixed, *made[0]], aim))
+            if used or not quick:
+                break
+            aim, quick = target * (1 - CLOSE), False
+        if met is not None:
+            return met
+        if result is None:
+            least = design_for(math.exp(self._least(design_for, top)))
+            reached = self._reached([*fixed, *(least[0] if least else [])])
         raise TargetError(self._beyond(reached))
 
     def _nearest(
         self,
-        design_for: Callable[[float], tuple[list[Block], str | None] | None],
+        design_for: Callable[[float], Made | None],
         aim: float,
         fixed: Sequence[Block],
         top: float,
+        found: float | None,
+        quick: bool,
         progress: Progress,
-    ) -> tuple[list[Block], str | None]:
-        """The blocks of the largest budget, up to ``top``, which a quick look finds to have at most this central epsilon."""
-        noise = normal_noise(aim, self.delta)
+    ) -> tuple[float, Made] | None:
+        """The largest strength, up to ``top``, whose blocks a look finds to have at most this central epsilon, and these.
 
-        def excess(result: tuple[list[Block], str | None]) -> float:
+        The search starts where an earlier one ended, or at the noise of a normal sum.
+        """
+        noise, tiny = normal_noise(aim, self.delta), min(TINY, self.delta / 2)
+
+        def design(strength: float) -> tuple[float, Made] | None:
+            made = design_for(strength)
+            return None if made is None else (strength, made)
+
+        def excess(result: tuple[float, Made]) -> float:
             # in terms of the noise of a normal sum, to which central epsilon is nearly proportional
-            reached = central_delta([*fixed, *result[0]], self.records, aim, rough=True)
-            return math.log(normal_noise(aim, min(max(reached, TINY), 1.0)) / noise)
+            reached = central_delta([*fixed, *result[1][0]], self.records, aim, rough=quick)
+            return math.log(normal_noise(aim, min(max(reached, tiny), 1.0)) / noise)
 
-        search = Search(design_for, excess, lambda looks: progress("planning", 1 - 0.7**looks))
+        search = Search(design, excess, lambda looks: progress("planning", 1 - 0.7**looks))
         # where a row says nothing or everything with even odds, the noise is 2 sinh(epsilon / 2) / sqrt(n)
-        guess, most = math.log(noise * math.sqrt(self.records) / 2), math.log(top)
-        # central epsilon is never above the local one: a design with the target for its local epsilon is low enough
-        for start in math.log(_strength(aim)), math.log(_strength(LOWEST)):
-            result = search.around(guess, start, most, CLOSE)
+        guess, most = math.log(found or noise * math.sqrt(self.records) / 2), math.log(top)
+        if (
+            found and not quick
+        ):  # budgets beyond one that is too large may be good again: other designs are the best there
+            for place in np.linspace(min(math.log(found) + AHEAD, most), math.log(found), PLACES):
+                if search.good(place):
+                    return search.around(place, place, min(place + AHEAD / (PLACES - 1), most), CLOSE, steady=False)
+        # central epsilon is never above the local one: a design with the target, or little less, for its local epsilon will do
+        for start in math.log(_strength(aim * (1 - CLOSE))), math.log(_strength(LOWEST)):
+            result = search.around(guess, start, most, CLOSE, steady=quick)
             if result is not None:
                 return result
-        least = search.first(start, most, NEAR)
-        result = search.around(guess, least, most, CLOSE)
-        if result is not None:
-            return result
-        smallest = design_for(math.exp(least))
-        raise TargetError(self._beyond(self._reached([*fixed, *(smallest[0] if smallest else [])])))
+        return search.around(guess, self._least(design_for, top), most, CLOSE, steady=quick)
+
+    def _normal(self, blocks: Sequence[Block], aim: float) -> bool:
+        """Whether sums are about normal, so that central epsilon is nearly proportional to the strength of a design.
+
+        Where few rows hide the others, it may be the same for weak and for strong ones.
+        """
+        noises = [
+            normal_noise(epsilon, min(max(central_delta(blocks, self.records, epsilon, rough=True), TINY), 1.0))
+            for epsilon in (aim, APART * aim)
+        ]
+        return abs(math.log(noises[0] / noises[1])) <= ALIKE
+
+    @staticmethod
+    def _least(design_for: Callable[[float], Made | None], top: float) -> float:
+        """The logarithm of the least strength for which there are blocks."""
+        return Search(design_for, lambda made: 0.0).first(math.log(_strength(LOWEST)), math.log(top), NEAR)
 
     def _reached(self, blocks: Sequence[Block]) -> float:
         ordered = sorted(blocks, key=lambda block: block.attributes)

@@ -19,6 +19,10 @@ ENOUGH = 5e-4
 records, so 0.05% of an error is 0.1% of the records, which is what :func:`records_needed` promises."""
 
 
+LEVEL = 4e-3
+"""Where an excess may be level, a search ends with a good x and a bad one within 0.4% of each other."""
+
+
 @dataclass(frozen=True)
 class Search(Generic[Result]):
     """``design(e^x)`` is made for some x; its ``excess`` falls through zero as x goes from the bad end to the good one.
@@ -51,25 +55,34 @@ class Search(Generic[Result]):
             brentq(excess_at, min(good, bad), max(good, bad), xtol=close)
         return max((look for look in looks.values() if look[0] <= 0), key=lambda look: look[0])[1]
 
-    def around(self, guess: float, low: float, high: float, close: float) -> Result | None:
-        """The same for an excess that grows about as fast as x, and is good at low x: the search starts at a guess."""
-        good, bad = low, high
-        best: tuple[float, Result | None] = (-math.inf, None)
+    def around(self, guess: float, low: float, high: float, close: float, *, steady: bool = True) -> Result | None:
+        """The same for an excess that is good at low x, and a search that starts at a guess: the largest x that is good.
+
+        If it is ``steady``, it grows about as fast as x, and one just below zero ends the search. Otherwise it may be level
+        there for long: steps of growing length lead to where it is not.
+        """
+        good, bad, stride = low, math.inf, LEVEL
+        best: Result | None = None
         looks: list[tuple[float, float]] = []
+        level = False
         x = min(max(guess, low), high)
         while True:
             excess, result = self._look(x)
             looks.append((x, excess))
             self.looked(len(looks))
             if excess <= 0:
-                good, best = x, max(best, (excess, result), key=lambda look: look[0])
+                good, best = x, result
             else:
                 bad = x
-            if -ENOUGH <= excess <= 0 or bad - good <= close or x == (high if excess <= 0 else low):
-                return best[1]
-            x = min(max(self._next(looks, close), good), bad)
+            level = level or -ENOUGH <= excess <= 0
+            if (level and steady) or bad - good <= (LEVEL if level else close) or x == (high if excess <= 0 else low):
+                return best
+            if level:
+                x, stride = min(good + stride, (good + bad) / 2, high), 2 * stride
+                continue
+            x = min(max(self._next(looks, close), good), bad, high)
             if x in (good, bad) and x in (place for place, _ in looks):
-                x = (good + bad) / 2
+                x = (good + min(bad, high)) / 2
 
     @staticmethod
     def _next(looks: Sequence[tuple[float, float]], close: float) -> float:
@@ -79,6 +92,10 @@ class Search(Generic[Result]):
         if len(looks) > 1 and abs(x - looks[-2][0]) > close / 10:
             slope = min(max((excess - looks[-2][1]) / (x - looks[-2][0]), 0.2), 5.0)
         return x - (excess + ENOUGH / 2) / slope
+
+    def good(self, x: float) -> bool:
+        """Whether the design at x is."""
+        return self._look(x)[0] <= 0
 
     def first(self, low: float, high: float, close: float) -> float:
         """The smallest x, to within ``close``, at which a design can be made; at ``high`` one can."""

@@ -162,6 +162,29 @@ def test_what_cannot_be_made_is_not_good():
     assert search.between(3.0, -5.0, 1e-3) == pytest.approx(0.0, abs=1e-3)
 
 
+@pytest.mark.parametrize("guess", [-4.0, -1.7, -1.0, 0.5, 3.0])
+def test_a_search_around_a_guess_does_not_end_where_the_excess_is_level(guess):
+    # good up to 0, and hardly below zero from -2 on
+    def excess(x):
+        return x + 2 - 1e-4 if x < -2 else 1e-4 * (x - 1e-9) if x <= 0 else x
+
+    looks = []
+    search = Search(math.log, excess, looks.append)
+    assert -4e-3 <= search.around(guess, -5.0, 3.0, 1e-4, steady=False) <= 0
+    assert len(looks) <= 25
+    assert search.around(guess, -5.0, 3.0, 1e-4) <= 0
+
+
+@pytest.mark.parametrize("zero", [-2.0, 0.3, 2.999])
+@pytest.mark.parametrize("guess", [-9.0, 0.0, 9.0])
+def test_a_search_around_a_guess_ends_just_below_zero(guess, zero):
+    search = Search(math.log, lambda x: 1.3 * (x - zero))
+    for steady, close in ((True, 1e-3), (False, 4e-3)):
+        assert zero - close <= search.around(guess, -5.0, 3.0, 1e-4, steady=steady) <= zero
+    assert search.around(guess, -5.0, -3.0, 1e-4) == pytest.approx(-3.0)  # all are good
+    assert search.around(guess, 2.9991, 3.0, 1e-4) is None
+
+
 GENERATED = [("a0", "a1")]
 
 

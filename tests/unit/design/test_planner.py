@@ -116,6 +116,35 @@ def test_a_central_target_is_met_and_not_missed_by_much(design):
     assert tight.k >= 2_000  # the tighter one binds
 
 
+def schema_of(*sizes):
+    return pk.Schema([pk.Attribute.ranged(f"q{i}", 1, size) for i, size in enumerate(sizes)])
+
+
+def test_a_central_target_is_used_where_few_rows_hide_the_others():
+    # a row that is kept is one of a million possible ones; quick bounds are many times too high
+    plan = pk.plan(schema_of(16, 46, 39, 40), records=1_000, central_epsilon=1, delta=1e-5, design="joint")
+    assert 0.995 <= plan.central(1e-5).epsilon <= 1
+
+
+def test_a_budget_beyond_one_that_is_too_large_may_be_good_again():
+    # another design is the best there, and its rows hide each other better
+    schema, records, delta = schema_of(19, 38, 43), 860_000, 1e-16
+    asked = {"records": records, "floor": 1}
+    central = [pk.plan(schema, epsilon=epsilon, **asked).central(delta).epsilon for epsilon in (9.9, 10.4, 11.1)]
+    assert central[0] < 2.1 < central[1]
+    assert central[2] < 2.1
+    plan = pk.plan(schema, central_epsilon=2.1, delta=delta, **asked)
+    assert plan.epsilon >= 11.1
+    assert plan.central(delta).epsilon <= 2.1
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-310])
+def test_central_targets_of_any_size_are_numbers(delta):
+    for target in (1e-9, 19, 1e5):
+        plan = pk.plan(schema_of(3, 2), records=1_000, central_epsilon=target, delta=delta)
+        assert plan.central(delta).epsilon <= target
+
+
 def test_central_targets_that_cannot_be():
     for arguments, message in (
         ({"central_epsilon": 0.3, "delta": 0.01}, "below 1/records"),
