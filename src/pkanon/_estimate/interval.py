@@ -257,10 +257,8 @@ def ratio(
     bounded = certain(below, below_limits)
 
     def root(up: Counts, down: Counts, sign: float) -> Counts:
-        # (above - r below)^2 = up^2 + r^2 down^2 - 2 r correlation up down
-        a = below**2 - down**2
-        b = above * below - correlation * up * down
-        inside = np.maximum(b * b - a * (above**2 - up**2), 0.0)
+        a, b, c = _fieller(above, below, up, down, correlation)
+        inside = np.maximum(b * b - a * c, 0.0)
         return np.divide(b + sign * np.sqrt(inside), a, out=np.full_like(b, np.nan), where=bounded & (a > 0))
 
     low = root(above - above_limits[0], below_limits[1] - below, -1.0)
@@ -282,10 +280,7 @@ def positive_ratio(
     (least, most), (smallest, largest) = above_limits, below_limits
 
     def root(up: Counts, down: Counts, known: NDArray[np.bool_], sign: float) -> Counts:
-        # (above - r below)^2 = up^2 + r^2 down^2 - 2 r correlation up down
-        up, down = np.where(known, up, 0.0), np.where(known, down, 0.0)
-        a, c = below**2 - down**2, above**2 - up**2
-        b = above * below - correlation * up * down
+        a, b, c = _fieller(above, below, np.where(known, up, 0.0), np.where(known, down, 0.0), correlation)
         inside = b + np.sqrt(np.maximum(b * b - a * c, 0.0))
         top, bottom = (c, inside) if sign < 0 else (inside, a)
         return np.asarray(np.divide(top, bottom, out=np.zeros_like(b), where=known & (bottom > 0)))
@@ -295,3 +290,10 @@ def positive_ratio(
     bounded = finite & (smallest > 0)
     high = np.where(bounded, root(most - above, below - smallest, bounded, 1.0), np.inf)
     return np.maximum(low, 0.0), np.maximum(high, 0.0)
+
+
+def _fieller(
+    above: Counts, below: Counts, up: Counts, down: Counts, correlation: Counts
+) -> tuple[Counts, Counts, Counts]:
+    """a r^2 - 2 b r + c, which is zero where (above - r below)^2 = up^2 + r^2 down^2 - 2 r correlation up down."""
+    return below**2 - down**2, above * below - correlation * up * down, above**2 - up**2

@@ -60,16 +60,21 @@ def random_text(rng: random.Random, width: int) -> str:
     return "\n".join(lines) + rng.choice(["", "\n"])
 
 
-def test_what_is_read_is_what_is_written_or_is_refused(tmp_path):
-    rng = random.Random(20_260_101)
-    path = tmp_path / "t.csv"
-    read = refused = 0
+def random_files(path, seed):
+    """Writes one file after the other to ``path``; gives its width and its rows, None where it is not well-formed."""
+    rng = random.Random(seed)
     for _ in range(1500):
         width = rng.choice([2, 3])
         text = random_text(rng, width)
         path.write_text(",".join("abc"[:width]) + "\n" + text, newline="")
         kept = text.rstrip("\n")  # blank lines at the very end are ignored
-        want = strict_rows(kept + "\n", width) if kept else []
+        yield width, strict_rows(kept + "\n", width) if kept else []
+
+
+def test_what_is_read_is_what_is_written_or_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    read = refused = 0
+    for width, want in random_files(path, 20_260_101):
         if want is None:
             with pytest.raises(DataError):
                 list(open_source(path, PLAIN).batches("abc"[:width]))
@@ -84,16 +89,10 @@ def test_what_is_read_is_what_is_written_or_is_refused(tmp_path):
 def test_listed_texts_are_read_alike_or_refused(tmp_path):
     """Columns of a type that holds the listed texts alone: polars itself would overlook what follows a closing quote."""
     texts = ["x", "a,b", "a\nb", 'q"r', " x", "x ", "   ", " "]
-    rng = random.Random(20_260_102)
     path = tmp_path / "t.csv"
     read = refused = 0
-    for _ in range(1500):
-        width = rng.choice([2, 3])
-        text = random_text(rng, width)
-        path.write_text(",".join("abc"[:width]) + "\n" + text, newline="")
+    for width, want in random_files(path, 20_260_102):
         schema = Schema([Attribute(name, texts, missing="value") for name in "abc"[:width]])
-        kept = text.rstrip("\n")
-        want = strict_rows(kept + "\n", width) if kept else []
         if not want or any(field not in texts for row in want for field in row if field is not None):
             with pytest.raises(DataError):
                 encode(path, schema)
