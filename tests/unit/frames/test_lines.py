@@ -119,3 +119,9 @@ def test_writing_that_stops_early_is_noticed(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(output.Lines, "joined", lambda self, piece: piece[:-1])
     with pytest.raises(EnvironmentFailure, match="stopped before its end"):
         write_csv(frame, tmp_path / "table.csv")
+
+
+def test_pieces_that_end_early_are_noticed(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": [1, 2], "b": [3, 4]})
+    with pytest.raises(EnvironmentFailure, match="stopped before its end"):
+        write_csv(Frames(frame[:1], 3, lambda: iter([frame])), tmp_path / "table.csv")

@@ -58,7 +58,6 @@ class Frames:
 
     def __init__(self, one: pl.DataFrame, height: int, pieces: Callable[[], Iterator[pl.DataFrame]]) -> None:
         self.schema, self.height, self.pieces = one.schema, height, pieces
-        self._last = one[:0]
 
     def lazy(self) -> pl.LazyFrame:
         """A query that gives the rows, a piece at a time."""
@@ -67,21 +66,18 @@ class Frames:
             columns: list[str] | None, predicate: Any, rows: int | None, size: int | None
         ) -> Iterator[pl.DataFrame]:
             for piece in self.pieces():
-                self._last = piece.tail(1)
                 yield piece if columns is None else piece.select(columns)
 
         return register_io_source(read, schema=self.schema)
-
-    def tail(self, rows: int) -> pl.DataFrame:
-        """The last row, when all have been read."""
-        return self._last
 
 
 def write_csv(frame: pl.DataFrame | Frames, path: str | Path) -> None:
     """Writes a CSV file; an existing one is replaced."""
     lines = Lines()
+    rows = 0
 
     def write() -> None:
+        nonlocal rows
         with open(path, "wb") as file:
             pl.DataFrame(schema=frame.schema).write_csv(file)
             for piece in frame.pieces() if isinstance(frame, Frames) else (frame,):
@@ -91,8 +87,11 @@ def write_csv(frame: pl.DataFrame | Frames, path: str | Path) -> None:
                     joined.write_csv(file, include_header=False, quote_style="never")
                 file.flush()
                 _check_end(path, piece.tail(1).write_csv(include_header=False).encode())
+                rows += piece.height
 
     written(write, path)
+    if rows != frame.height:
+        raise EnvironmentFailure(_STOPPED.format(path=path))
 
 
 def _check_end(path: str | Path, end: bytes) -> None:
