@@ -140,12 +140,13 @@ class Agreement(Block):
         wide = word(2**self.digit_width // (unit.size - 1))
         digits = words(draw)
         np.floor_divide(digits, wide, out=digits)
-        beyond = np.flatnonzero((digits >= word(unit.size - 1)) & (gone != 0))
-        for round in itertools.count(1):
-            if not len(beyond):
-                break
-            digits[beyond] = words(draw, round)[beyond] // wide
-            beyond = beyond[digits[beyond] >= unit.size - 1]
+        if digits.max(initial=0) >= unit.size - 1:  # seldom: there are fewer such words than values
+            beyond = np.flatnonzero((digits >= word(unit.size - 1)) & (gone != 0))
+            for round in itertools.count(1):
+                if not len(beyond):
+                    break
+                digits[beyond] = words(draw, round)[beyond] // wide
+                beyond = beyond[digits[beyond] >= unit.size - 1]
         values = digits.astype(codes.dtype)
         values += (values >= codes).view(np.uint8).astype(codes.dtype, copy=False)
         return values

@@ -121,6 +121,9 @@ class Plan:
             if unit.sizes != tuple(self.schema.attribute(name).size for name in unit.attributes):
                 raise PlanError(f"{unit} has different sizes in the plan's units and in its attributes.")
 
+    def __hash__(self) -> int:
+        return hash((self.schema.names, self.records))  # asked for often; every value and block would take a while
+
     @cached_property
     def units(self) -> tuple[Unit, ...]:
         """The units of all blocks, in the order of the blocks."""

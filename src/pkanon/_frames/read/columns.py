@@ -7,6 +7,7 @@ object here: nothing ever looks at them. The number itself is told only where ``
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -23,6 +24,9 @@ from .numbering import EMPTY, FAULTY, UNLISTED
 from .textfile import AS_TEXT, Reading
 
 Missing = Callable[[], NDArray[np.bool_]]
+
+_MOST_KEPT = 2**12
+"""Values of an attribute whose coder is kept for the next table: its tables are small then."""
 
 
 class Column(Protocol):
@@ -153,9 +157,24 @@ def _private_column(attribute: Attribute, *, unrounded: bool = False) -> CodedCo
     other = "" if isinstance(attribute.domain, Points) else ' declare other = "..." for it,'
     return CodedColumn(
         attribute,
-        Coder.of(attribute, unrounded=unrounded),
+        _coder(attribute, unrounded),
         f"{widen},{other} name it under missing_values if it means missing, or correct the data.",
     )
+
+
+_coders: dict[tuple[int, bool], Coder] = {}
+
+
+def _coder(attribute: Attribute, unrounded: bool) -> Coder:
+    """Made once for an attribute of few values, and gone with it: small tables spend much of their time on such tables."""
+    if attribute.size > _MOST_KEPT:
+        return Coder.of(attribute, unrounded=unrounded)
+    key = id(attribute), unrounded  # not the attribute: two are equal if their values are equal in Python, 1 and 1.0
+    if key not in _coders:
+        made = Coder.of(attribute, unrounded=unrounded)
+        weakref.finalize(attribute, _coders.pop, key, None).atexit = False
+        _coders[key] = made
+    return _coders[key]
 
 
 def _released_column(attribute: Attribute) -> CodedColumn:

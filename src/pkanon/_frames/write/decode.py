@@ -118,7 +118,10 @@ def _values(attribute: Attribute, codes: Codes) -> NDArray[Any]:
 
 def _counted_on(codes: Codes, low: int, stored: type[np.generic]) -> NDArray[Any]:
     """low + code. Integers wrap around, so a difference that does not fit in the type does no harm to a sum that does."""
-    return np.asarray(codes.astype(stored) + np.array(low, stored))
+    values: NDArray[Any] = codes.astype(stored)
+    if low:
+        values += np.array(low, stored)
+    return values
 
 
 def _smallest(attribute: Attribute) -> type[np.signedinteger[Any]]:
