@@ -78,6 +78,7 @@ def fill_folder(
     ``leave`` is a folder inside that holds the rows on their way; it is removed when they are written.
     """
     import shutil
+    from concurrent.futures import ThreadPoolExecutor
 
     from .predicted import predicted
     from .readme import readme
@@ -96,7 +97,10 @@ def fill_folder(
     texts |= {README: readme(plan, certificate, names), PREDICTED: predicted(plan, certificate.rows)}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    package = _text(datapackage(plan, certificate, folder, names))
+    with ThreadPoolExecutor(1) as pool:  # the disk has the rows while they are hashed
+        on_disk = pool.map(sync, [folder / name for name in names])
+        package = _text(datapackage(plan, certificate, folder, names))
+        list(on_disk)
     (folder / PACKAGE).write_text(package, encoding="utf-8")  # last: it makes a folder a release
     if key is not None:
         write_signature(folder, key)
