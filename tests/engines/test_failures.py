@@ -222,10 +222,11 @@ def test_temporary_files_have_no_names_and_are_private(place, tmp_path):
     plan = pk.read_plan("plan.json")
     spool = tmp_path / "spool"
     spool.mkdir()
-    seen, contents = [], []
+    seen, contents, held = [], [], {}
 
     def watch(step, done):
         assert list(spool.iterdir()) == []
+        sizes = []
         for handle in os.listdir("/proc/self/fd"):
             try:
                 target = os.readlink(f"/proc/self/fd/{handle}")
@@ -234,15 +235,20 @@ def test_temporary_files_have_no_names_and_are_private(place, tmp_path):
                 continue
             if target.startswith(str(spool)) and stat.S_ISREG(about.st_mode):
                 seen.append((step, about.st_nlink, stat.S_IMODE(about.st_mode)))
+                sizes.append(about.st_size)
                 with open(f"/proc/self/fd/{handle}", "rb") as file:
                     contents.append(file.read())
+        held.setdefault(step, []).append(sum(sizes))
 
     made = streamed(place / "in" / "people.parquet", plan, spool, MANY, progress=watch)
     watch("after", 1.0)
     assert {links for _, links, _ in seen} == {0}
     assert {mode for _, _, mode in seen} == {0o600}
     assert {"reading", "shuffling", "after"} <= {step for step, _, _ in seen}
-    assert max(map(len, contents)) > 8 * ROWS
+    assert max(held["shuffling"]) > 8 * ROWS
+    assert (
+        held["shuffling"][-1] == held["after"][-1] == 3 * ROWS
+    )  # buckets that are sorted and ids give their space back
     searched = b"".join(contents)
     for marker in (MARKER, "elsewhere", "patient"):
         assert marker.encode() not in searched
@@ -255,7 +261,7 @@ def order_words_found(place, spool):
     contents = []
 
     def watch(step, done):
-        for handle in os.listdir("/proc/self/fd") if step == "shuffling" and not contents else ():
+        for handle in os.listdir("/proc/self/fd") if step == "reading" and done == 1.0 else ():
             with suppress(OSError):
                 if os.readlink(f"/proc/self/fd/{handle}").startswith(str(spool)):
                     with open(f"/proc/self/fd/{handle}", "rb") as file:

@@ -34,7 +34,7 @@ from .._release import (
 )
 from .._release import check as check_in_memory
 from .._release import release as release_in_memory
-from .._sample import Keystream, Randomness, System, is_private
+from .._sample import Keystream, Randomness, System, is_private, keep_freed_memory
 from .._schema import Codes, code_dtype
 from .streaming import Sizes, Streamed, budget_of, check_through, sizes_for, stream
 
@@ -154,6 +154,7 @@ def _streamed(
     progress: Progress | None,
 ) -> Release:
     tell = shown(plan, progress or quiet)
+    keep_freed_memory()
     central: Central | str | None = None
 
     def refuse(rows: int) -> None:

@@ -77,10 +77,11 @@ class Scatter:
         return self.ids[name].repeated()
 
     def finish(self) -> None:
-        """All rows have been taken; refuses forbidden combinations."""
+        """All rows have been taken, and ids compared; refuses forbidden combinations."""
         self._begin_run()
         self._finish_jobs()
         _refuse_forbidden(self._plan, self._forbidden, exact_counts=self._exact_counts)
+        self._close_ids()
 
     def add(self, columns: list[Codes]) -> None:
         """Rows that are not of the table, one column per unit, after all others."""
@@ -125,6 +126,9 @@ class Scatter:
     def close_files(self) -> None:
         """The space on the disk is free again."""
         self.buckets.close()
+        self._close_ids()
+
+    def _close_ids(self) -> None:
         for ids in self.ids.values():
             ids.close()
 

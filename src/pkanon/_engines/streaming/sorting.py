@@ -63,8 +63,10 @@ class Sorter:
         if rows > self.sizes.bucket and known < _DEEPEST:
             return self._split(buckets, bucket, start, place)
         if rows == 0:
+            buckets.forget(bucket)
             return 0
         slices = list(buckets.slices(bucket))
+        buckets.forget(bucket)
         words, *packed = (np.concatenate(lanes) for lanes in zip(*(lanes for lanes, _ in slices)))
         frames = [frame for _, frame in slices if frame is not None]
         del slices
@@ -80,6 +82,7 @@ class Sorter:
         try:
             for number, (lanes, passed) in enumerate(_grouped(buckets.slices(bucket), self.sizes.run)):
                 smaller.add(number, lanes, passed)
+            buckets.forget(bucket)
             return sum(self._sorted(*job, place) for job in self._jobs(smaller, start))
         finally:
             smaller.close()

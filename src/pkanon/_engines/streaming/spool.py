@@ -85,5 +85,5 @@ def _on_disk(folder: Path | None, action: Callable[[], T]) -> T:
         reason = error.strerror or "the disk failed"
     where = "" if folder is None else f" in {folder.absolute()}"
     raise EnvironmentFailure(
-        f"Temporary files{where} cannot be used: {reason}; they hold as much as the codes of all rows, twice."
+        f"Temporary files{where} cannot be used: {reason}; they hold the codes of all rows and 8 bytes for each."
     )
