@@ -30,6 +30,7 @@ from .._sample import (
     draw_one_each,
     draw_order,
     dummy_columns,
+    keep_freed_memory,
     randomise,
     thread_count,
 )
@@ -63,6 +64,7 @@ def release(
         exact_counts=exact_counts,
     )
     progress = shown(plan, progress or quiet)
+    keep_freed_memory()
     with suppress(MemoryError):  # numpy's says how many rows it has no room for
         encoded = _encoded(table, plan, text, exact_counts, progress, unrounded=True)
         refuse_rows(plan, encoded.people, allow_fewer=allow_fewer)

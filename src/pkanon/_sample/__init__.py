@@ -4,7 +4,7 @@ keystream.py     random words: the operating system's key, or a seed
 randomise.py     words to the blocks, piece by piece
 order.py         the uniformly random order of the rows;  records.py  rows packed so that they move as one
 one_each.py      one row of each person;  rounding.py  numbers between points
-hidden_count.py  the noisy number of rows;  threads.py  how many threads a step uses
+hidden_count.py  the noisy number of rows;  threads.py, memory.py  what a step uses of the machine
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from .._doors import lazy
 if TYPE_CHECKING:
     from .hidden_count import draw_change, dummy_columns
     from .keystream import Keystream, Randomness, Seeded, System, WordSource, is_private
+    from .memory import keep_freed_memory
     from .one_each import draw_one_each
     from .order import draw_order, order_words, settle_ties, sort_by_words
     from .randomise import randomise
@@ -28,6 +29,7 @@ lazy(
     {
         "hidden_count": "draw_change, dummy_columns",
         "keystream": "Keystream, Randomness, Seeded, System, WordSource, is_private",
+        "memory": "keep_freed_memory",
         "one_each": "draw_one_each",
         "order": "draw_order, order_words, settle_ties, sort_by_words",
         "randomise": "randomise",
@@ -49,6 +51,7 @@ __all__ = [
     "draw_order",
     "dummy_columns",
     "is_private",
+    "keep_freed_memory",
     "order_words",
     "randomise",
     "round_places",

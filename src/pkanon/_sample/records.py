@@ -17,6 +17,8 @@ from .threads import thread_count
 
 _PIECE = 2**15
 """Rows moved at a time: a piece of eight-byte records stays in the cache."""
+_APART = 64
+"""Columns begin at multiples of so many bytes, as processors like it."""
 
 
 class Records:
@@ -64,7 +66,7 @@ class Records:
         with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
             for pack, group in self._packs:
                 records = pack.view(f"u{pack.shape[1]}").ravel()
-                moved = [np.empty(len(order), dtype) for dtype in group]
+                moved = _side_by_side(group, len(order))
                 job = partial(_move, records, group, moved, order)
                 for _ in (pool.map if pool else map)(job, range(0, len(order), _PIECE)):
                     pass
@@ -79,6 +81,14 @@ def _move(
     cells = got.view(np.uint8).reshape(len(got), records.dtype.itemsize)
     for column, view in zip(moved, _views(cells, group)):
         column[start : start + _PIECE] = view
+
+
+def _side_by_side(dtypes: Sequence[np.dtype[Any]], rows: int) -> list[Codes]:
+    """Empty columns in one piece of memory: the system hands out a large one faster than many."""
+    sizes = [rows * dtype.itemsize for dtype in dtypes]
+    starts = [0, *itertools.accumulate(-(-size // _APART) * _APART for size in sizes)]
+    room = np.empty(starts[-1], np.uint8)
+    return [room[start : start + size].view(dtype) for start, size, dtype in zip(starts, sizes, dtypes)]
 
 
 def _groups(dtypes: Sequence[np.dtype[Any]]) -> Iterator[list[np.dtype[Any]]]:
