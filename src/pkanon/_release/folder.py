@@ -84,17 +84,27 @@ def fill_folder(
     from .readme import readme
     from .signature import write_signature
 
-    texts = {PLAN: _text(plan.to_json()), CERTIFICATE: _text(certificate.to_json())}
-    inside = {PLAN_KEY: texts[PLAN], CERTIFICATE_KEY: texts[CERTIFICATE]}
-    for step, name in enumerate(names):
-        progress("writing", step / len(names))
-        if name.endswith(".parquet"):
-            _frames.write_parquet(frame, folder / name, inside, _frames.wide_types(plan.schema))
-        else:
-            _frames.write_csv(frame, folder / name)
+    texts = {PLAN: _text(plan.to_json())}
+    with ThreadPoolExecutor(1) as pool:  # the certificate has a digest of all rows, and they are written meanwhile
+        stated = pool.submit(lambda: _text(certificate.to_json()))
+        for step, name in enumerate(names):
+            progress("writing", step / len(names))
+            if name.endswith(".parquet"):
+                _frames.write_parquet(
+                    frame,
+                    folder / name,
+                    lambda: {PLAN_KEY: texts[PLAN], CERTIFICATE_KEY: stated.result()},
+                    _frames.wide_types(plan.schema),
+                )
+            else:
+                _frames.write_csv(frame, folder / name)
     if leave is not None:
         shutil.rmtree(leave)
-    texts |= {README: readme(plan, certificate, names), PREDICTED: predicted(plan, certificate.rows)}
+    texts |= {
+        CERTIFICATE: stated.result(),
+        README: readme(plan, certificate, names),
+        PREDICTED: predicted(plan, certificate.rows),
+    }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     with ThreadPoolExecutor(1) as pool:  # the disk has the rows while they are hashed

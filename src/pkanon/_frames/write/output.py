@@ -104,23 +104,32 @@ def _check_end(path: str | Path, end: bytes) -> None:
 def write_parquet(
     frame: pl.DataFrame | Frames,
     path: str | Path,
-    metadata: Mapping[str, str],
+    metadata: Mapping[str, str] | Callable[[], Mapping[str, str]],
     types: Mapping[str, pl.DataType] | None = None,
 ) -> None:
-    """Writes a Parquet file, columns cast to ``types``, with ``metadata`` among the metadata of the file.
+    """Writes a Parquet file, columns cast to ``types``, with ``metadata`` at its end: a function is called when all rows are written.
 
     Rows are shuffled, so no part of the file has other values than the rest: statistics of its parts would help nobody.
     """
     casts = [pl.col(name).cast(dtype) for name, dtype in (types or {}).items()]
-    written(
-        lambda: frame.lazy().with_columns(casts).sink_parquet(path, metadata=dict(metadata), statistics=False), path
-    )
+
+    def at_the_end(_: object) -> dict[str, str]:
+        return dict(metadata() if callable(metadata) else metadata)
+
+    def write() -> None:
+        rows = frame.lazy().with_columns(casts)
+        rows.sink_parquet(path, metadata=at_the_end, statistics=False, compression_level=_COMPRESSION_LEVEL)
+
+    written(write, path)
     count = -1
     with suppress(*FOREIGN):
         count = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
     if count != frame.height:
         raise EnvironmentFailure(_STOPPED.format(path=path))
 
+
+_COMPRESSION_LEVEL = 1
+"""Of zstd. Codes of shuffled rows have no patterns: higher levels take longer, and files are no smaller."""
 
 _STOPPED = "Writing {path} stopped before its end; run it again, undisturbed."
 """A signal that somebody else handles makes polars stop early, as if it were done."""
