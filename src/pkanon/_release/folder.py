@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from .. import _frames
-from .._errors import DataError, InputError
+from .._errors import DataError, EnvironmentFailure, InputError
 from .._files import UNFINISHED, laid_out, parse_json, sync, write_folder
 from .._plan import Plan, parse_plan, read_plan
 from .._progress import Progress
@@ -87,17 +87,21 @@ def fill_folder(
     texts = {PLAN: _text(plan.to_json())}
     with ThreadPoolExecutor(1) as pool:  # the certificate has a digest of all rows, and they are written meanwhile
         stated = pool.submit(lambda: _text(certificate.to_json()))
-        for step, name in enumerate(names):
-            progress("writing", step / len(names))
-            if name.endswith(".parquet"):
-                _frames.write_parquet(
-                    frame,
-                    folder / name,
-                    lambda: {PLAN_KEY: texts[PLAN], CERTIFICATE_KEY: stated.result()},
-                    _frames.wide_types(plan.schema),
-                )
-            else:
-                _frames.write_csv(frame, folder / name)
+        try:
+            for step, name in enumerate(names):
+                progress("writing", step / len(names))
+                if name.endswith(".parquet"):
+                    _frames.write_parquet(
+                        frame,
+                        folder / name,
+                        lambda: {PLAN_KEY: texts[PLAN], CERTIFICATE_KEY: stated.result()},
+                        _frames.wide_types(plan.schema),
+                    )
+                else:
+                    _frames.write_csv(frame, folder / name)
+        except EnvironmentFailure:
+            stated.result()  # if it failed, that is why a file could not be written
+            raise
     if leave is not None:
         shutil.rmtree(leave)
     texts |= {

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import pkanon as pk
+from pkanon._errors import EnvironmentFailure
 
 SCHEMA = pk.Schema(
     [
@@ -221,4 +222,18 @@ def test_what_is_no_release(tmp_path):
 def test_an_unknown_format(release, tmp_path):
     with pytest.raises(pk.InputError, match="parquet"):
         release.save(tmp_path / "out", format="xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv", "both"])
+def test_a_digest_that_cannot_be_computed_is_the_reason_given(tmp_path, format, monkeypatch):
+    """It is computed while rows are written, and goes into their file at the end."""
+
+    def broken(plan, codes):
+        raise EnvironmentFailure("The temporary files broke.")
+
+    monkeypatch.setattr("pkanon._release.steps.data_digest", broken)
+    made = pk.release(FRAME, pk.plan(SCHEMA, records=120, k=2))
+    with pytest.raises(EnvironmentFailure, match="temporary files broke"):
+        made.save(tmp_path / "out", format=format)
     assert list(tmp_path.iterdir()) == []
