@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -27,34 +26,28 @@ class Records:
     """
 
     def __init__(self, dtypes: Sequence[np.dtype[Any]], rows: int) -> None:
-        self.columns: list[Codes] = []
+        self._packs = [np.empty(rows, record) for record in _records(dtypes)]
+
+    @property
+    def columns(self) -> list[Codes]:
         """One view per column, to be filled."""
-        self._packs: list[tuple[NDArray[np.uint8], list[np.dtype[Any]]]] = []
-        for group in _groups(dtypes):
-            size = next(size for size in (1, 2, 4, 8) if size >= sum(dtype.itemsize for dtype in group))
-            pack = np.empty((rows, size), np.uint8)
-            self._packs.append((pack, group))
-            self.columns += _views(pack, group)
+        return [pack[name] for pack in self._packs for name in _names(pack)]
 
     @property
     def dtypes(self) -> list[np.dtype[Any]]:
         """The types of the packed records: some columns side by side in each."""
-        return [np.dtype(f"u{pack.shape[1]}") for pack, _ in self._packs]
+        return [np.dtype(f"u{pack.itemsize}") for pack in self._packs]
 
     @property
     def packed(self) -> list[NDArray[Any]]:
         """The packed records; :meth:`of_packed` unpacks them."""
-        return [pack.view(f"u{pack.shape[1]}").ravel() for pack, _ in self._packs]
+        return [pack.view(dtype) for pack, dtype in zip(self._packs, self.dtypes)]
 
     @classmethod
     def of_packed(cls, dtypes: Sequence[np.dtype[Any]], packed: Sequence[NDArray[Any]]) -> Records:
         """Records of columns of these ``dtypes`` that were packed before, in this process."""
         made = cls(dtypes, 0)
-        made._packs = [
-            (records.view(np.uint8).reshape(len(records), records.dtype.itemsize), group)
-            for records, (_, group) in zip(packed, made._packs)
-        ]
-        made.columns = [view for pack, group in made._packs for view in _views(pack, group)]
+        made._packs = [records.view(pack.dtype) for records, pack in zip(packed, made._packs)]
         return made
 
     def permuted(self, order: NDArray[np.int64], *, threads: int | None = None) -> list[Codes]:
@@ -62,23 +55,32 @@ class Records:
         result: list[Codes] = []
         workers = thread_count(len(order), threads)
         with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
-            for pack, group in self._packs:
-                records = pack.view(f"u{pack.shape[1]}").ravel()
-                moved = [np.empty(len(order), dtype) for dtype in group]
-                job = partial(_move, records, group, moved, order)
+            for pack in self._packs:
+                moved = [np.empty(len(order), pack.dtype[name]) for name in _names(pack)]
+                job = partial(_move, pack, moved, order)
                 for _ in (pool.map if pool else map)(job, range(0, len(order), _PIECE)):
                     pass
                 result += moved
         return result
 
 
-def _move(
-    records: NDArray[Any], group: Sequence[np.dtype[Any]], moved: Sequence[Codes], order: NDArray[np.int64], start: int
-) -> None:
+def _move(pack: NDArray[np.void], moved: Sequence[Codes], order: NDArray[np.int64], start: int) -> None:
+    records = pack.view(f"u{pack.itemsize}")
     got = records.take(order[start : start + _PIECE], mode="clip")  # clip: the order is in range, skip the check
-    cells = got.view(np.uint8).reshape(len(got), records.dtype.itemsize)
-    for column, view in zip(moved, _views(cells, group)):
-        column[start : start + _PIECE] = view
+    cells = got.view(pack.dtype)
+    for column, name in zip(moved, _names(cells)):
+        column[start : start + _PIECE] = cells[name]
+
+
+def _names(pack: NDArray[np.void]) -> tuple[str, ...]:
+    return pack.dtype.names or ()
+
+
+def _records(dtypes: Sequence[np.dtype[Any]]) -> Iterator[np.dtype[np.void]]:
+    """Records of one, two, four or eight bytes, each of as many neighbouring columns as it has room for."""
+    for group in _groups(dtypes):
+        size = next(size for size in (1, 2, 4, 8) if size >= sum(dtype.itemsize for dtype in group))
+        yield np.dtype({"names": [str(place) for place in range(len(group))], "formats": group, "itemsize": size})
 
 
 def _groups(dtypes: Sequence[np.dtype[Any]]) -> Iterator[list[np.dtype[Any]]]:
@@ -91,8 +93,3 @@ def _groups(dtypes: Sequence[np.dtype[Any]]) -> Iterator[list[np.dtype[Any]]]:
         group.append(dtype)
     if group:
         yield group
-
-
-def _views(pack: NDArray[np.uint8], group: Sequence[np.dtype[Any]]) -> list[Codes]:
-    ends = list(itertools.accumulate(dtype.itemsize for dtype in group))
-    return [pack[:, end - dtype.itemsize : end].view(dtype)[:, 0] for end, dtype in zip(ends, group)]
