@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 
 import polars as pl
 
@@ -48,13 +48,12 @@ class Conversion:
     fault: str
     fatal: bool = False
 
-    @property
+    @cached_property
     def unchanged(self) -> bool:
         """Whether the value is the column as it is."""
         return self.value.meta.is_column()
 
 
-@lru_cache(maxsize=2**12)
 def of_categories(name: str, *, numbered: bool) -> Conversion:
     """A column of categories: their numbers, if those are codes, or the column as it is."""
     column = pl.col(name)
