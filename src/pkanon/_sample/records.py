@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ class Records:
     """
 
     def __init__(self, dtypes: Sequence[np.dtype[Any]], rows: int) -> None:
-        self._packs = [np.empty(rows, record) for record in _records(dtypes)]
+        self._packs = [np.empty(rows, record) for record in _records(tuple(dtypes))]
 
     @property
     def columns(self) -> list[Codes]:
@@ -76,11 +76,19 @@ def _names(pack: NDArray[np.void]) -> tuple[str, ...]:
     return pack.dtype.names or ()
 
 
-def _records(dtypes: Sequence[np.dtype[Any]]) -> Iterator[np.dtype[np.void]]:
+@lru_cache(maxsize=8)
+def _records(dtypes: tuple[np.dtype[Any], ...]) -> list[np.dtype[np.void]]:
     """Records of one, two, four or eight bytes, each of as many neighbouring columns as it has room for."""
-    for group in _groups(dtypes):
-        size = next(size for size in (1, 2, 4, 8) if size >= sum(dtype.itemsize for dtype in group))
-        yield np.dtype({"names": [str(place) for place in range(len(group))], "formats": group, "itemsize": size})
+    return [
+        np.dtype(
+            {
+                "names": [str(place) for place in range(len(group))],
+                "formats": group,
+                "itemsize": next(size for size in (1, 2, 4, 8) if size >= sum(dtype.itemsize for dtype in group)),
+            }
+        )
+        for group in _groups(dtypes)
+    ]
 
 
 def _groups(dtypes: Sequence[np.dtype[Any]]) -> Iterator[list[np.dtype[Any]]]:
