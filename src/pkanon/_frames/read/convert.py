@@ -37,7 +37,7 @@ _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 @dataclass(frozen=True)
 class Conversion:
-    """One column on its way to its type.
+    """One column on its way to its type; ``value`` has the name of the column.
 
     ``fault`` describes rows that break the type, after "12 rows hold". ``fatal``: they are refused
     even where the attribute has a label for everything else.
