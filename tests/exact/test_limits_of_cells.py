@@ -194,6 +194,16 @@ def test_limits_of_all_others_are_the_rest(name, method, about, seed):
                 assert others == pytest.approx((rows - high, rows - low), abs=1e-6 * rows)
 
 
+@pytest.mark.parametrize("about", ["table", "population"])
+def test_limits_do_not_depend_on_how_many_cells_are_solved_at_a_time(about, seed, monkeypatch):
+    blocks, names, _ = CASES["two attributes"]
+    whole, *pieces = (drawn(blocks, names, 200, seed, about=about) for _ in range(3))
+    expected = whole.interval()
+    for table, size in zip(pieces, (1, 5)):
+        monkeypatch.setattr("pkanon._estimate.interval.PIECE", size)
+        np.testing.assert_allclose(table.interval(), expected, rtol=1e-12, atol=1e-12 * 200)
+
+
 @pytest.mark.parametrize("level", [0.01, 0.5, 0.99, 0.9999])
 def test_every_level_has_limits_around_the_estimate(level, seed):
     """Low noise and few people: the correction for skewness alone would carry a limit past the estimate."""

@@ -32,7 +32,7 @@ from .symmetric import Part
 
 LARGEST_AGREEMENT = 12
 """Units; a plan lists a number for each of their 2^12 subsets."""
-_LOOKUP_BITS = 12
+_LOOKUP_BITS = 14
 
 
 @dataclass(frozen=True)
@@ -80,20 +80,22 @@ class Agreement(Block):
         """The bits of a word that picks a different value."""
         return min(self.width, 32)
 
-    @property
+    @cached_property
     def draws(self) -> tuple[int, ...]:
         """One word for the surviving set, then one for each unit of more than two values."""
         return (self.width,) + (self.digit_width,) * sum(unit.size > 2 for unit in self.units)
 
     def apply(self, columns: Sequence[Codes], words: Words) -> list[Codes]:
         survivors = self._survivors(words(0))
+        stay = survivors >> np.arange(len(self.units), dtype=survivors.dtype)[:, None]
+        stay &= 1
         results, draw = [], 0
-        for bit, (codes, unit) in enumerate(zip(columns, self.units)):
+        for codes, unit, kept in zip(columns, self.units, stay):
             draw += unit.size > 2
-            gone = ((survivors >> survivors.dtype.type(bit)) & survivors.dtype.type(1)).astype(codes.dtype)
-            gone -= codes.dtype.type(1)  # all ones where the value goes, zero where it stays
+            gone = kept.astype(codes.dtype, copy=False)
+            gone -= 1  # all ones where the value goes, zero where it stays
             if unit.size == 2:
-                results.append(codes ^ (gone & codes.dtype.type(1)))
+                results.append(codes ^ (gone & 1))
                 continue
             other = self._different(codes, unit, gone, draw, words)
             other ^= codes
@@ -107,7 +109,8 @@ class Agreement(Block):
 
         The leading bits of a word decide almost always; only where they do not is it searched for.
         """
-        found: NDArray[Any] = self._lookup[drawn >> drawn.dtype.type(self.width - _LOOKUP_BITS)]
+        leading = (drawn >> (self.width - _LOOKUP_BITS)).view(f"i{drawn.itemsize}")  # numpy looks up by signed numbers
+        found: NDArray[Any] = self._lookup[leading]
         unclear = np.flatnonzero(found == len(self.sets))
         if len(unclear):
             found[unclear] = self._searched(drawn[unclear])
@@ -129,9 +132,8 @@ class Agreement(Block):
     def _lookup(self) -> NDArray[Any]:
         """For each value of the leading bits the surviving set, or the number of sets if they do not decide."""
         shift = self.width - _LOOKUP_BITS
-        starts = [leading << shift for leading in range(2**_LOOKUP_BITS)]
-        first = self._searched(np.array(starts, word_dtype(self.width)))
-        last = self._searched(np.array([start + 2**shift - 1 for start in starts], word_dtype(self.width)))
+        starts = np.arange(2**_LOOKUP_BITS, dtype=word_dtype(self.width)) << shift
+        first, last = self._searched(starts), self._searched(starts + (2**shift - 1))
         return np.where(first == last, first, np.uint16(len(self.sets))).astype(np.min_scalar_type(len(self.sets)))
 
     def _different(self, codes: Codes, unit: Unit, gone: Codes, draw: int, words: Words) -> Codes:

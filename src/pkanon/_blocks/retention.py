@@ -176,12 +176,16 @@ class Retention(Block):
             _, w = self._own({name: axes[name] for name in names}, counts.ndim)
             on, off = self._inverse_entries(w)
             terms.append((names, on**power - off**power, off**power))
-        result: Counts | float = 0.0
+        result: Counts = np.zeros(())
         for agreeing in itertools.product((True, False), repeat=len(terms)):
             union = frozenset[str]().union(*(names for (names, _, _), agree in zip(terms, agreeing) if agree))
             summed = tuple(axis for name, axis in axes.items() if axis in own and name not in union)
             factor = math.prod((gain if agree else off for (_, gain, off), agree in zip(terms, agreeing)), start=1.0)
-            result = result + factor * (counts.sum(summed, keepdims=True) if summed else counts)
+            term = factor * (counts.sum(summed, keepdims=True) if summed else counts)
+            if all(agreeing):
+                result = term  # the largest, which the others are added to in place
+            else:
+                result += term
         return np.asarray(np.broadcast_to(result, counts.shape))
 
     def inverse_diagonal(self, attributes: Sequence[str]) -> NDArray[np.float64]:

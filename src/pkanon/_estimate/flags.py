@@ -53,11 +53,13 @@ class Flags:
         number, texts = self.numbered()
         return [texts[i] for i in number.tolist()]
 
-    def numbered(self) -> tuple[NDArray[np.intp], list[str | None]]:
+    def numbered(self) -> tuple[NDArray[np.uint8], list[str | None]]:
         """The place of each number's flags in a list of all combinations in words, each of which is made once."""
         words = (NEAR_ZERO, PREDICTED, SMALL, BEYOND, DIFFERS)
-        number = self.near_zero + 2 * self.predicted + 4 * self.small + 8 * self.beyond + 16 * self.differs
-        number = np.where(self.impossible, 2 ** len(words), number)
+        number = np.zeros(len(self.near_zero), np.uint8)
+        for bit, flag in enumerate((self.near_zero, self.predicted, self.small, self.beyond, self.differs)):
+            number |= flag.view(np.uint8) << bit
+        number[self.impossible] = 2 ** len(words)
         texts = [", ".join(w for bit, w in enumerate(words) if i >> bit & 1) or None for i in range(2 ** len(words))]
         texts.append(IMPOSSIBLE)
         return number, texts

@@ -82,6 +82,17 @@ def honest(
     estimate: Counts, error: Counts, shape: Shape, sampled: bool, level: float
 ) -> tuple[Counts, Counts, NDArray[np.bool_]]:
     """Limits of each count, and where they are plus or minus z standard errors; ``sampled``: the people are a sample."""
+    low, high, plain = np.empty_like(estimate), np.empty_like(estimate), np.empty(len(estimate), bool)
+    for start in range(0, len(estimate), PIECE):
+        piece = slice(start, start + PIECE)
+        found = _honest(estimate[piece], error[piece], shape.of(piece), sampled, level)
+        low[piece], high[piece], plain[piece] = found
+    return low, high, plain
+
+
+def _honest(
+    estimate: Counts, error: Counts, shape: Shape, sampled: bool, level: float
+) -> tuple[Counts, Counts, NDArray[np.bool_]]:
     variance = np.where(error > 0, _variance(shape, shape.people, sampled), 0.0)  # a certain number has no variance
     known = variance > 0
     steps = np.divide(variance, shape.step**2, out=np.full_like(variance, np.inf), where=known & (shape.step > 0))
@@ -91,10 +102,8 @@ def honest(
     scarce = shape.expected < SCARCE
     low, high = wald(estimate, np.where(scarce, steadied, error), level)
     few = (np.abs(skewness) >= SKEWED) | (steps < FEW)
-    places = np.flatnonzero(few)
-    for start in range(0, len(places), PIECE):
-        piece = places[start : start + PIECE]
-        low[piece], high[piece] = _score(estimate[piece], shape.of(piece), steps[piece] < FEW, sampled, level)
+    if len(places := np.flatnonzero(few)):
+        low[places], high[places] = _score(estimate[places], shape.of(places), steps[places] < FEW, sampled, level)
     return low, high, ~few & ~scarce
 
 

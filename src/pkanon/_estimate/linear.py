@@ -69,7 +69,7 @@ class Shape:
     others_3: Counts
     total: float
 
-    def of(self, places: NDArray[np.intp]) -> Shape:
+    def of(self, places: NDArray[np.intp] | slice) -> Shape:
         """The shape of some of the functions."""
         arrays = {name: value[places] for name, value in vars(self).items() if name != "total"}
         return Shape(**arrays, total=self.total)
@@ -183,18 +183,27 @@ class Grouped:
 
     @property
     def _factors(self) -> Counts:
-        return np.ones((len(self.shown), 1)) if self.slopes is None else self.slopes
+        return np.broadcast_to(1.0, (len(self.shown), 1)) if self.slopes is None else self.slopes
+
+    @cached_property
+    def _chosen(self) -> NDArray[np.intp] | slice:
+        """``shown``, or all groups in their order, for which nothing needs to be copied."""
+        grouped = math.prod(self.channel.shape[: len(self.groups)])
+        every = len(self.shown) == grouped and np.array_equal(self.shown, np.arange(grouped))
+        return slice(None) if every else self.shown
 
     def _sums(self, counts: Counts, weights: Counts) -> Counts:
         """``counts * weights`` summed over the rest, in each group shown."""
         product = np.broadcast_to(counts * weights, self.channel.shape)
-        return np.asarray(product.sum(self._rest)).ravel()[self.shown]
+        return np.asarray(product.sum(self._rest)).ravel()[self._chosen]
 
     def each(self, people: Counts) -> Counts:
         """The value of every function in every group: shape (groups, functions)."""
         return np.stack([self._sums(people, weights) for weights in self.weights], axis=1)
 
     def values(self, people: Counts) -> Counts:
+        if self.slopes is None and len(self.weights) == 1:
+            return self._sums(people, self.weights[0])
         return np.asarray((self._factors * self.each(people)).sum(1))
 
     def squares(self, people: Counts) -> Counts:
@@ -209,7 +218,7 @@ class Grouped:
     def spread(self) -> Counts:
         rows = np.einsum("gj,jgr->gr", self._factors, self.rows(self.shown))
         grouped = math.prod(self.channel.shape[: len(self.groups)])
-        possible = self.channel.possible.reshape(grouped, -1)[self.shown]
+        possible = self.channel.possible.reshape(grouped, -1)[self._chosen]
         elsewhere = np.zeros(()) if grouped > 1 else np.nan  # in all other groups, if there are any
         high = np.fmax(np.where(possible, rows, -np.inf).max(1), elsewhere)
         low = np.fmin(np.where(possible, rows, np.inf).min(1), elsewhere)
@@ -231,6 +240,12 @@ class Grouped:
             0 < len(inside.intersection(block.attributes)) < len(set(block.attributes) & set(self.channel.names))
             for block in self.channel.blocks
         )
+
+    @property
+    def _alike(self) -> bool:
+        """Whether the weights are the same in every group."""
+        grouped = len(self.groups)
+        return all(weights.shape[:grouped] == (1,) * grouped for weights in self.weights)
 
     def rows(self, numbers: NDArray[np.intp]) -> Counts:
         """The weights in the groups with these numbers: shape (functions, groups, rest)."""
@@ -304,23 +319,29 @@ class Grouped:
         y = self._arranged(released)
         result = np.zeros((len(self.shown), len(self.weights), len(self.weights)))
         for places, pattern, scale in self._patterns():
-            carried, numbers = self._carried(pattern), self.shown[places]
+            carried, numbers = self._carried(pattern), self._numbers(places)
 
-            def summed(j: int, k: int, carried: Counts = carried, numbers: NDArray[np.intp] = numbers) -> Counts:
+            def summed(
+                j: int, k: int, carried: Counts = carried, numbers: NDArray[np.intp] | slice = numbers
+            ) -> Counts:
                 over_rest = (y @ (carried[j] * carried[k])).reshape(tuple(outer.sizes.values()))
                 return outer.product_inverse(over_rest, self.groups, self.groups).ravel()[numbers]
 
             result[places] = self._pairs(summed) * scale.T[:, :, None] * scale.T[:, None, :]
         return result
 
+    def _numbers(self, places: NDArray[np.intp]) -> NDArray[np.intp] | slice:
+        """The numbers of the groups at ``places`` of ``shown``, which rise."""
+        return self._chosen if len(places) == len(self.shown) else self.shown[places]
+
     def _patterns(self) -> Sequence[tuple[NDArray[np.intp], Counts, Counts]]:
         """Groups with proportional weights: (their places, the common weights over the rest, the factor of each group)."""
-        grouped = len(self.groups)
         if len(self.shown) == 0:
             return []
-        if all(weights.shape[:grouped] == (1,) * grouped for weights in self.weights):
+        if self._alike:
             everywhere = np.arange(len(self.shown))
-            return [(everywhere, self.rows(self.shown[:1])[:, 0], np.ones((len(self.weights), len(everywhere))))]
+            scale = np.broadcast_to(1.0, (len(self.weights), len(everywhere)))
+            return [(everywhere, self.rows(self.shown[:1])[:, 0], scale)]
         rows = self.rows(self.shown)
         first = np.take_along_axis(rows, np.argmax(rows != 0, axis=2)[:, :, None], axis=2)
         scale = np.where(first == 0, 1.0, first)
@@ -342,10 +363,10 @@ class Grouped:
 
     def factors(self) -> Counts:
         """The f of each group in which the single function is f times a count of people; NaN in all others."""
-        rows = self.rows(self.shown)[0]
+        rows = self.rows(self.shown[:1] if self._alike else self.shown)[0]
         first = np.take_along_axis(rows, np.argmax(rows != 0, axis=1)[:, None], axis=1)
         counts = ((rows == 0) | (rows == first)).all(1) & (first[:, 0] != 0)
-        return np.where(counts, first[:, 0], np.nan)
+        return np.broadcast_to(np.where(counts, first[:, 0], np.nan), self.shown.shape)
 
     def shape(self, people: Counts, expected: Counts) -> Shape:
         """The shape of the single function, which counts people, in every group; arguments as in :meth:`Listed.shape`."""
@@ -364,9 +385,7 @@ class Grouped:
         carried = self._carried(pattern[None])[0]
         support = pattern != 0
         grouped = math.prod(outer.shape)
-        groups: NDArray[np.intp] | slice = self.shown[places]
-        if np.array_equal(self.shown[places], np.arange(grouped)):
-            groups = slice(None)  # all of them in their order: nothing needs to be copied
+        groups = self._numbers(places)
         x, rows = (self.channel.collapse(counts).reshape(grouped, -1) for counts in (people, expected))
         y = self._arranged(expected)
         possible = self.channel.possible.reshape(grouped, -1)[groups]

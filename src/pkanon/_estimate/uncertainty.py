@@ -648,10 +648,11 @@ def function_limits(table: Reconstruction, function: Grouped, errors: Counts, le
     """
     values = function.values(table.unbiased)
     factors = function.factors()
-    counts = np.flatnonzero(~np.isnan(factors))
-    low, high = wald(values, _steadied(table, function, errors, np.isnan(factors)), level)
-    if len(counts) == 0:
+    sums = np.isnan(factors)
+    low, high = wald(values, _steadied(table, function, errors, sums), level)
+    if sums.all():
         return low, high
+    counts = np.flatnonzero(~sums) if sums.any() else slice(None)  # of cells alone nothing needs to be copied
     counting = replace(function, shown=function.shown[counts], weights=((function.weights[0] != 0).astype(float),))
     scale = factors[counts]
     centre = values[counts] / scale
@@ -659,7 +660,8 @@ def function_limits(table: Reconstruction, function: Grouped, errors: Counts, le
         centre = np.clip(centre, 0.0, table.total)
     limits = _count_limits(table, counting, centre, errors[counts] / np.abs(scale), level)
     ends = [(np.clip(limit, 0.0, table.total) if table.confined else limit) * scale for limit in limits]
-    low[counts], high[counts] = np.minimum(*ends), np.maximum(*ends)
+    low[counts] = np.minimum(*ends)
+    high[counts] = np.maximum(*ends)
     return low, high
 
 
@@ -683,19 +685,17 @@ def _count_limits(
     table: Reconstruction, counting: Grouped, centre: Counts, errors: Counts, level: float
 ) -> tuple[Counts, Counts]:
     """Limits of counts; a count of more than half of the people has those of all others, taken from the total."""
-    low, high = wald(centre, errors, level)
     if table.weighted or table.total == 0:
-        return low, high
+        return wald(centre, errors, level)
     sampled = table.about == "population"
     shape = counting.shape(table.nearest_whole, table.expected)
-    few = shape.people <= table.total / 2
-    limits = honest(centre[few], errors[few], shape.of(np.flatnonzero(few)), sampled, level)
-    low[few], high[few] = limits[:2]
-    many = np.flatnonzero(~few)
+    low, high, _ = honest(centre, errors, shape, sampled, level)
+    many = np.flatnonzero(shape.people > table.total / 2)
     if len(many):
+        usual = wald(centre[many], errors[many], level)
         others = Listed(table.channel, table.channel.possible - counting.written_out(many)[0])
         shape = others.shape(table.nearest_whole, table.expected)
         left, right, plain = honest(table.total - centre[many], errors[many], shape, sampled, level)
-        low[many] = np.where(plain, low[many], table.total - right)
-        high[many] = np.where(plain, high[many], table.total - left)
+        low[many] = np.where(plain, usual[0], table.total - right)
+        high[many] = np.where(plain, usual[1], table.total - left)
     return low, high

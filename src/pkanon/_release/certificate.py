@@ -317,10 +317,6 @@ class Certificate:
         )
 
 
-_central_epsilon = lru_cache(maxsize=8)(lambda *asked: _plan.central_epsilon(*asked))
-"""It takes a while, and many small releases with one plan need it once."""
-
-
 @lru_cache(maxsize=8)
 def _claim(
     digest: str,
@@ -334,16 +330,18 @@ def _claim(
     return Certificate._of(plan, rows, central, private, collection)
 
 
+@lru_cache(maxsize=8)
 def central_of(plan: Plan, rows: int) -> Central | str:
     """(epsilon, delta) of ``rows`` rows released with ``plan``, or a sentence that says why none is stated.
 
-    delta is the one that was asked for, where it is below 1/rows; else 1/(10 rows).
+    delta is the one that was asked for, where it is below 1/rows; else 1/(10 rows). It takes a while, and many small releases
+    with one plan need it once.
     """
     if plan.count_noise is not None:
         return "A central epsilon is not computed for a hidden record count."
     try:
         delta = _central_delta(plan, rows)
-        above = round_up(_central_epsilon(plan.blocks, rows, delta), DIGITS)
+        above = round_up(_plan.central_epsilon(plan.blocks, rows, delta), DIGITS)
         return Central(float(above), delta, 0.0)
     except TargetError as error:
         return str(error)

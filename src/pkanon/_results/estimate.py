@@ -23,7 +23,7 @@ from .._errors import InputError, missing_package
 from .._estimate import ABOUT, METHODS, Reconstruction, as_names
 from .._estimate import statistics as _analysis
 from .._files import write_new
-from .._schema import MISSING_LABEL, Attribute, MissingAnswers
+from .._schema import MISSING_LABEL, Attribute, MissingAnswers, code_dtype
 from .columns import Columns, average_columns, free_names, interval_title, merged_remark, percent
 from .tabular import PAPER, Tabular, file_content, format_of, json_rows, paper_content, refuse_options
 
@@ -414,7 +414,7 @@ class Estimate(Reconstruction, Tabular):
     @property
     def _codes(self) -> dict[str, Any]:
         """The code of each attribute in every cell, row-major."""
-        grid = np.indices(self.counts.shape, dtype=np.uint32)
+        grid = np.indices(self.counts.shape, dtype=code_dtype(max(self.counts.shape, default=1)))
         return {name: axis.ravel() for name, axis in zip(self.names, grid)}
 
     def flags_of(self, level: float | None = None, shares: Shares | None = None) -> pl.Series:

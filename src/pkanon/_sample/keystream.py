@@ -118,12 +118,10 @@ class Keystream:
     """The words of one release. The key never leaves the object and is not shown."""
 
     def __init__(self, key: bytes) -> None:
-        from cryptography.hazmat.primitives.ciphers import Cipher
-        from cryptography.hazmat.primitives.ciphers.algorithms import AES256
-        from cryptography.hazmat.primitives.ciphers.modes import CTR
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        algorithm = AES256(key)
-        self._new: Callable[[bytes], Any] = lambda counter: Cipher(algorithm, CTR(counter)).encryptor()
+        algorithm = algorithms.AES256(key)
+        self._new: Callable[[bytes], Any] = lambda counter: Cipher(algorithm, modes.CTR(counter)).encryptor()
         self._own = threading.local()
 
     def _encryptor(self, counter: bytes) -> Any:

@@ -47,7 +47,7 @@ def sort_by_words(
     # The place replaces the low bits of the word, so that one sort of plain integers does it
     # all. Rows whose high bits tie are rare; they are put right afterwards by their whole words.
     low = np.uint64((1 << max(1, (rows - 1).bit_length())) - 1)
-    numbers = np.arange(_PIECE, dtype=np.uint64)
+    numbers = np.arange(min(rows, _PIECE), dtype=np.uint64)
     for start in range(0, rows, _PIECE):
         piece = words[start : start + _PIECE]
         piece &= ~low

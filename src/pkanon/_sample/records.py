@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from .._schema import Codes
 from .threads import thread_count
 
-_PIECE = 2**15
-"""Rows moved at a time: a piece of eight-byte records stays in the cache."""
+_PIECE = 2**17
+"""Rows moved at a time: few enough for a cache, and enough that threads do not wait for each other's turn."""
 _APART = 64
 """Columns begin at multiples of so many bytes, as processors like it."""
 
@@ -29,34 +29,28 @@ class Records:
     """
 
     def __init__(self, dtypes: Sequence[np.dtype[Any]], rows: int) -> None:
-        self.columns: list[Codes] = []
+        self._packs = [np.empty(rows, record) for record in _records(tuple(dtypes))]
+
+    @property
+    def columns(self) -> list[Codes]:
         """One view per column, to be filled."""
-        self._packs: list[tuple[NDArray[np.uint8], list[np.dtype[Any]]]] = []
-        for group in _groups(dtypes):
-            size = next(size for size in (1, 2, 4, 8) if size >= sum(dtype.itemsize for dtype in group))
-            pack = np.empty((rows, size), np.uint8)
-            self._packs.append((pack, group))
-            self.columns += _views(pack, group)
+        return [pack[name] for pack in self._packs for name in _names(pack)]
 
     @property
     def dtypes(self) -> list[np.dtype[Any]]:
         """The types of the packed records: some columns side by side in each."""
-        return [np.dtype(f"u{pack.shape[1]}") for pack, _ in self._packs]
+        return [np.dtype(f"u{pack.itemsize}") for pack in self._packs]
 
     @property
     def packed(self) -> list[NDArray[Any]]:
         """The packed records; :meth:`of_packed` unpacks them."""
-        return [pack.view(f"u{pack.shape[1]}").ravel() for pack, _ in self._packs]
+        return [pack.view(dtype) for pack, dtype in zip(self._packs, self.dtypes)]
 
     @classmethod
     def of_packed(cls, dtypes: Sequence[np.dtype[Any]], packed: Sequence[NDArray[Any]]) -> Records:
         """Records of columns of these ``dtypes`` that were packed before, in this process."""
         made = cls(dtypes, 0)
-        made._packs = [
-            (records.view(np.uint8).reshape(len(records), records.dtype.itemsize), group)
-            for records, (_, group) in zip(packed, made._packs)
-        ]
-        made.columns = [view for pack, group in made._packs for view in _views(pack, group)]
+        made._packs = [records.view(pack.dtype) for records, pack in zip(packed, made._packs)]
         return made
 
     def permuted(self, order: NDArray[np.int64], *, threads: int | None = None) -> list[Codes]:
@@ -64,23 +58,40 @@ class Records:
         result: list[Codes] = []
         workers = thread_count(len(order), threads)
         with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
-            for pack, group in self._packs:
-                records = pack.view(f"u{pack.shape[1]}").ravel()
-                moved = _side_by_side(group, len(order))
-                job = partial(_move, records, group, moved, order)
+            for pack in self._packs:
+                moved = _side_by_side([pack.dtype[name] for name in _names(pack)], len(order))
+                job = partial(_move, pack, moved, order)
                 for _ in (pool.map if pool else map)(job, range(0, len(order), _PIECE)):
                     pass
                 result += moved
         return result
 
 
-def _move(
-    records: NDArray[Any], group: Sequence[np.dtype[Any]], moved: Sequence[Codes], order: NDArray[np.int64], start: int
-) -> None:
+def _move(pack: NDArray[np.void], moved: Sequence[Codes], order: NDArray[np.int64], start: int) -> None:
+    records = pack.view(f"u{pack.itemsize}")
     got = records.take(order[start : start + _PIECE], mode="clip")  # clip: the order is in range, skip the check
-    cells = got.view(np.uint8).reshape(len(got), records.dtype.itemsize)
-    for column, view in zip(moved, _views(cells, group)):
-        column[start : start + _PIECE] = view
+    cells = got.view(pack.dtype)
+    for column, name in zip(moved, _names(cells)):
+        column[start : start + _PIECE] = cells[name]
+
+
+def _names(pack: NDArray[np.void]) -> tuple[str, ...]:
+    return pack.dtype.names or ()
+
+
+@lru_cache(maxsize=8)
+def _records(dtypes: tuple[np.dtype[Any], ...]) -> list[np.dtype[np.void]]:
+    """Records of one, two, four or eight bytes, each of as many neighbouring columns as it has room for."""
+    return [
+        np.dtype(
+            {
+                "names": [str(place) for place in range(len(group))],
+                "formats": group,
+                "itemsize": next(size for size in (1, 2, 4, 8) if size >= sum(dtype.itemsize for dtype in group)),
+            }
+        )
+        for group in _groups(dtypes)
+    ]
 
 
 def _side_by_side(dtypes: Sequence[np.dtype[Any]], rows: int) -> list[Codes]:
@@ -101,8 +112,3 @@ def _groups(dtypes: Sequence[np.dtype[Any]]) -> Iterator[list[np.dtype[Any]]]:
         group.append(dtype)
     if group:
         yield group
-
-
-def _views(pack: NDArray[np.uint8], group: Sequence[np.dtype[Any]]) -> list[Codes]:
-    ends = list(itertools.accumulate(dtype.itemsize for dtype in group))
-    return [pack[:, end - dtype.itemsize : end].view(dtype)[:, 0] for end, dtype in zip(ends, group)]

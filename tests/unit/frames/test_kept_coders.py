@@ -58,6 +58,27 @@ def test_one_table_leaves_nothing_for_the_next():
             encode(table.with_columns(rooms=pl.lit(9)), schema)
 
 
+def test_a_table_that_is_read_meanwhile_in_another_thread_changes_nothing():
+    """Two tables of one schema, read at once: the other one is read at the worst moment, while types are compared."""
+    coder = columns.columns_of(pk.Schema([pk.Attribute("job", ["farmer", "nurse"])]))[0].coder
+    in_order, turned = pl.Enum(["farmer", "nurse"]), pl.Enum(["nurse", "farmer"])
+
+    class Compared(pl.Enum):
+        def __eq__(self, other):
+            coder.conversion(turned)
+            return super().__eq__(other)
+
+    coder.conversion(in_order)
+    assert not coder.conversion(Compared(["farmer", "nurse"])).unchanged  # its numbers are the codes
+    assert coder.conversion(turned).unchanged
+
+
+def test_what_a_type_becomes_is_kept_for_the_next_table():
+    coder = columns.columns_of(pk.Schema([pk.Attribute("rooms", [1, 2])]))[0].coder
+    assert coder.conversion(pl.Int64()) is coder.conversion(pl.Int64())
+    assert coder.conversion(pl.String()) is not coder.conversion(pl.Int64())
+
+
 def test_equal_plans_have_one_hash():
     def made() -> pk.Plan:
         return pk.plan(pk.Schema([pk.Attribute("sex", ["F", "M"])]), records=100, k=5)

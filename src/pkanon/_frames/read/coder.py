@@ -53,6 +53,7 @@ class Coder:
     merged: Mapping[Value, int] = field(default_factory=dict)
     notation: Notation = PLAIN_NOTATION
     unrounded: bool = False
+    _last: list[tuple[pl.DataType, Conversion]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, attribute: Attribute, *, unrounded: bool = False) -> Coder:
@@ -105,7 +106,15 @@ class Coder:
                 return Reading(pl.Boolean(), missing)
 
     def conversion(self, dtype: pl.DataType) -> Conversion:
-        """How a column of this polars type comes to be numbered."""
+        """How a column of this polars type comes to be numbered; kept for the next table, which mostly has the same type."""
+        for known, how in self._last:
+            if known == dtype:
+                return how
+        how = self._conversion(dtype)
+        self._last[:] = [(dtype, how)]
+        return how
+
+    def _conversion(self, dtype: pl.DataType) -> Conversion:
         if self.type_name == "text":
             if isinstance(dtype, pl.Enum):
                 return of_categories(self.name, numbered=self._text_codes.are_numbered(dtype))

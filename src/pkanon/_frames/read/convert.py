@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 
 import polars as pl
 
@@ -37,7 +37,7 @@ _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 @dataclass(frozen=True)
 class Conversion:
-    """One column on its way to its type.
+    """One column on its way to its type; ``value`` has the name of the column.
 
     ``fault`` describes rows that break the type, after "12 rows hold". ``fatal``: they are refused
     even where the attribute has a label for everything else.
@@ -48,13 +48,12 @@ class Conversion:
     fault: str
     fatal: bool = False
 
-    @property
+    @cached_property
     def unchanged(self) -> bool:
         """Whether the value is the column as it is."""
         return self.value.meta.is_column()
 
 
-@lru_cache(maxsize=2**12)
 def of_categories(name: str, *, numbered: bool) -> Conversion:
     """A column of categories: their numbers, if those are codes, or the column as it is."""
     column = pl.col(name)

@@ -278,9 +278,9 @@ def _taken(
         pool = None
         for batch, share in source.batches(names, readings):
             frame = guarded("The codes cannot be turned into their labels.", source.labelled, batch, texts)
-            types = frame.schema
+            types = dict(zip(frame.columns, frame.dtypes))
             hows = [column.conversion(types[name]) for column, name in zip(columns, names)]
-            changes = [how.value.alias(name) for how, name in zip(hows, names) if not how.unchanged]
+            changes = [how.value for how in hows if not how.unchanged]
             failure = "The columns cannot be converted to their types."
             few = frame.height < _WORTH_THREADS
             convert = frame.with_columns_seq if few else frame.with_columns

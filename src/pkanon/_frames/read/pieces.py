@@ -54,7 +54,7 @@ class PieceEncoder:
     def take(self, frame: pl.DataFrame) -> Piece:
         """The codes of some rows."""
         hows = [column.conversion(frame.schema[name]) for column, name in zip(self._columns, self.names)]
-        changes = [how.value.alias(name) for how, name in zip(hows, self.names) if not how.unchanged]
+        changes = [how.value for how in hows if not how.unchanged]
         values = guarded("The columns cannot be converted to their types.", frame.with_columns, changes)
         for column, how in zip(self._columns, hows):
             name = column.attribute.name

@@ -124,7 +124,9 @@ def sliced(rows: int, cut: Callable[[int, int], pl.DataFrame], batch: int = BATC
 
 def _of_polars(table: Any) -> Source:
     def read(columns: Sequence[str]) -> Batches:
-        chosen = pl.DataFrame([table.get_column(name) for name in columns])  # a query would take ten times as long
+        chosen = table
+        if table.columns != columns:
+            chosen = pl.DataFrame([table.get_column(name) for name in columns])  # a query would take ten times as long
         long = table.height > BATCH and not any(isinstance(each, (pl.String, pl.Categorical)) for each in chosen.dtypes)
         return sliced(table.height, chosen.slice, _LONG_BATCH if long else BATCH)
 

@@ -32,7 +32,6 @@ class TextCodes:
 
     def __init__(self, codes: Mapping[str, int]) -> None:
         self._codes = codes
-        self._numbered: tuple[pl.Enum, bool] | None = None
 
     @cached_property
     def _texts(self) -> pl.Series:
@@ -65,10 +64,8 @@ class TextCodes:
 
     def are_numbered(self, dtype: pl.Enum) -> bool:
         """Whether each category of a column has the number of its code."""
-        if self._numbered is None or self._numbered[0] != dtype:
-            categories = dtype.categories.to_list()
-            self._numbered = dtype, categories == self._in_order[: len(categories)]
-        return self._numbered[1]
+        categories = dtype.categories.to_list()
+        return categories == self._in_order[: len(categories)]
 
     def marked(self, values: pl.Series) -> Marked:
         """Codes and marks of a column of texts or categories, or of the numbers of categories that :meth:`are_numbered`."""
