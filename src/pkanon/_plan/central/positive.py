@@ -19,7 +19,7 @@ are relative to a number of the order of the result. They are bounded and added.
 smoothing did to that atom is known and taken off again.
 
 Several laws are bounded at once (:class:`Summands`), with the t and the L of the one that is likely to be the worst: every t
-and every L give a bound. K grows only as long as that helps, and for the others only if their bound is above that one's.
+and every L give a bound. K grows only as long as that helps, and only for the worst laws and those that are nearly as bad.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ Vector = NDArray[np.float64]
 
 _CUT = 4.5
 """tau theta_K: the first frequency left out is damped by e^(-4.5^2 / 2) = 4e-5, and divided by K."""
-_ROUGH, _TIMES, _MOST = 2**7, 4, 2**13
-"""Frequencies: 2^7 are enough for 1% of delta when the sum is near normal; each further step takes four times as many."""
+_FIRST, _ROUGH, _TIMES, _MOST = 2**5, 2**7, 4, 2**13
+"""Frequencies: 2^5 tell which laws may be the worst, 2^7 are enough for 1% of delta when the sum is near normal; each further
+step takes four times as many."""
+_SPARE = {_FIRST: 0.25}
+"""The share by which a law may be below the worst one and be looked at further; later it is ``_HELPS``."""
 _CHEAP, _WORK = 2**15, 2**21
 """Sines and cosines of the second step, at least, and of the last one; some twenty milliseconds."""
 _HELPS = 1.6e-2
@@ -131,22 +134,25 @@ def _positive_part(summands: Summands, n: float, enough: float, rough: bool) -> 
     chernoff = np.exp(np.maximum(log_f + rounding * t, -690.0)) / (math.e * t) * (1 + 1e-9)
     best = np.fmin(n * gamma * summands.positive() * (1 + 1e-12), np.maximum(chernoff, _TINY))
     fine = int(min(max(_CHEAP // summands.width, _TIMES * _ROUGH), _MOST))
-    counts = [_ROUGH, fine]
+    counts = [_FIRST, _ROUGH, fine]
     while counts[-1] * _TIMES <= min(_WORK // summands.width, _MOST):
         counts.append(counts[-1] * _TIMES)
     lead = int(np.argmax(best))
     period = _period(summands, n, t, float(log_f[lead]), lead)
-    for columns in np.array([lead]), np.delete(np.arange(len(best)), lead):
-        left = columns[(best[columns] > enough) & (log_f[columns] >= -650)]
-        sums = _Sums(summands, n, t, period, scale, log_f, rounding, left)
-        for count in counts[:1] if rough else counts:
+    seen = log_f < -650
+    # first the laws that may be the worst, then those that are not below what was found for these
+    for spare in _SPARE, dict.fromkeys(counts, 1.0):
+        sums = _Sums(summands, n, t, period, scale, log_f, rounding, np.flatnonzero(~seen & (best > enough)))
+        for count in counts[:2] if rough else counts:
             if not len(sums.columns):
                 break
             before = best[sums.columns]
             now = np.fmin(before, sums.bound(count))
             best[sums.columns] = now
-            sums.only((now > enough) & ((now < before * (1 - _HELPS)) | (count == _ROUGH)))
-        enough = max(enough, float(best[lead]) * (1 + _ALIKE))  # the others matter if they are worse
+            near = now >= now.max() * (1 - spare.get(count, _HELPS))
+            seen[sums.columns] = near
+            sums.only(near & (now > enough) & ((now < before * (1 - _HELPS)) | (count <= _ROUGH)))
+        enough = max(enough, float(best[seen].max(initial=0.0)) * (1 + _ALIKE))  # the others matter if they are worse
     return float(best.max())
 
 
