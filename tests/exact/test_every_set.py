@@ -83,7 +83,8 @@ def test_means_are_those_of_each_pair(sizes):
                 assert (np.abs(real[:, column] + 1j * imaginary[:, column] - (wave - wave[0])) <= 2.02 * most).all()
                 mean = np.maximum(one, 0) @ p
                 assert mean * (1 - 1e-12) <= sets.positive()[column] <= mean * (1 + 1e-9) + 1e-9
-            assert sets.spread == pytest.approx(max((a - b) ** 2 @ p for a, b, p, _ in pairs))
+                noise = math.sqrt(max(one**2 @ p for one, (_, _, p, _) in zip(x, pairs)) * sets.gamma / 7)
+            assert sets.spread(7).noise(epsilon) == pytest.approx(noise, rel=1e-9)
             alone, _ = sets.turned(t, theta, some)
             assert np.allclose(alone, real[:, some], rtol=1e-9, atol=1e-12)
 
