@@ -102,6 +102,10 @@ def test_the_worst_of_all_pairs_is_found(sizes):
         # both are bounds: each with t, period and number of frequencies of its own
         assert central_delta(blocks, records, epsilon) == pytest.approx(max(alone), rel=5e-3)
         assert central_delta(blocks, records, epsilon, rough=True) >= max(alone) * (1 - 5e-3)
+        # what is far above what is sought may be rough, and is a bound all the same; what is near it is not rough
+        assert central_delta(blocks, records, epsilon, sought=max(alone) / 100) >= max(alone) * (1 - 5e-3)
+        near = central_delta(blocks, records, epsilon, sought=max(alone))
+        assert near == central_delta(blocks, records, epsilon)
 
 
 def test_many_units_are_bounded_like_the_laws_of_all_pairs():

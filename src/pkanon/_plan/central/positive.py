@@ -42,6 +42,8 @@ _SPARE = {_FIRST: 0.25}
 """The share by which a law may be below the worst one and be looked at further; later it is ``_HELPS``."""
 _CHEAP, _WORK = 2**15, 2**21
 """Sines and cosines of the second step, at least, and of the last one; some twenty milliseconds."""
+_FAR = 3.0
+"""So many times what is sought is far from it. A step that takes four times the frequencies gains less than the one before."""
 _HELPS = 1.6e-2
 """More frequencies are tried as long as the last step lowered the bound by more than this share."""
 _ALIKE = 1e-5
@@ -117,13 +119,18 @@ class Atoms:
         return (64 + len(self.x)) * 2.0**-53 * float((self.p * np.exp(t * self.x)) @ self.size)
 
 
-def positive_part(summands: Summands, records: int, enough: float = 0.0, *, rough: bool = False) -> float:
-    """A number not below E[S_+] for any of the laws; if it is no more than ``enough``, or if asked for, perhaps a rough one."""
+def positive_part(
+    summands: Summands, records: int, enough: float = 0.0, *, rough: bool = False, sought: float = math.inf
+) -> float:
+    """A number not below E[S_+] for any of the laws; if it is no more than ``enough``, or if asked for, perhaps a rough one.
+
+    So is one that is many times what is ``sought`` and hardly falls.
+    """
     with np.errstate(over="ignore", invalid="ignore"):  # what is not a number is no bound, and there is always another
-        return _positive_part(summands, float(records), enough, rough)
+        return _positive_part(summands, float(records), enough, rough, sought)
 
 
-def _positive_part(summands: Summands, n: float, enough: float, rough: bool) -> float:
+def _positive_part(summands: Summands, n: float, enough: float, rough: bool, sought: float) -> float:
     gamma = summands.gamma
     t = _saddle(summands, n)
     grown = summands.grown(t)
@@ -143,12 +150,14 @@ def _positive_part(summands: Summands, n: float, enough: float, rough: bool) -> 
     # first the laws that may be the worst, then those that are not below what was found for these
     for spare in _SPARE, dict.fromkeys(counts, 1.0):
         sums = _Sums(summands, n, t, period, scale, log_f, rounding, np.flatnonzero(~seen & (best > enough)))
-        for count in counts[:2] if rough else counts:
-            if not len(sums.columns):
+        for count in counts:
+            if not len(sums.columns) or (rough and count > _ROUGH):
                 break
             before = best[sums.columns]
             now = np.fmin(before, sums.bound(count))
             best[sums.columns] = now
+            if count >= _ROUGH and now.max() > _FAR * sought and now.max() > before.max() / 2:
+                rough = True
             near = now >= now.max() * (1 - spare.get(count, _HELPS))
             seen[sums.columns] = near
             sums.only(near & (now > enough) & ((now < before * (1 - _HELPS)) | (count <= _ROUGH)))

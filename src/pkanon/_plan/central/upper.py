@@ -109,11 +109,13 @@ def _smallest(blanket: Blanket, records: int, delta: float, local: float) -> flo
     return min(epsilon, local)
 
 
-def central_delta(blocks: Sequence[Block], records: int, epsilon: float, *, rough: bool = False) -> float:
+def central_delta(
+    blocks: Sequence[Block], records: int, epsilon: float, *, rough: bool = False, sought: float = math.inf
+) -> float:
     """A number not below the delta of (``epsilon``, delta); 1 where a value can tell for sure what it was.
 
     A ``rough`` one is some percent too high, and quick for large plans; with matrices, it is that of one pair of rows that is
-    likely to be among the worst, and no proof.
+    likely to be among the worst, and no proof. One that is some times what is ``sought`` may be as much too high.
     """
     _check(blocks, records)
     if not epsilon >= 0:
@@ -125,7 +127,7 @@ def central_delta(blocks: Sequence[Block], records: int, epsilon: float, *, roug
         return min(2 * local, 1.0)  # at most e^local - 1
     sets = _sets(blocks)
     if sets is not None:
-        return min(_share(sets.at(epsilon), records, rough=rough), 1.0)
+        return min(_share(sets.at(epsilon), records, rough=rough, sought=sought), 1.0)
     blanket = Blanket.of(blocks)
     watch, worst = _Watch(blanket, records, epsilon), 0.0
     for law in [blanket.first] if rough else blanket.laws():
@@ -163,9 +165,12 @@ def _sets(blocks: Sequence[Block]) -> Sets | None:
     return Sets.of(blocks) if several else None
 
 
-def _share(summands: Summands, records: int, enough: float = 0.0, *, rough: bool = False) -> float:
-    """delta of the worst pair of rows; if it is no more than ``enough``, or if asked for, perhaps a rough bound."""
-    return positive_part(summands, records, enough * records * (1 - 1e-9), rough=rough) / records * (1 + 1e-12)
+def _share(
+    summands: Summands, records: int, enough: float = 0.0, *, rough: bool = False, sought: float = math.inf
+) -> float:
+    """delta of the worst pair of rows; if it is no more than ``enough``, or as :func:`positive_part` says, perhaps a rough bound."""
+    bound = positive_part(summands, records, enough * records * (1 - 1e-9), rough=rough, sought=sought * records)
+    return bound / records * (1 + 1e-12)
 
 
 def _search(
