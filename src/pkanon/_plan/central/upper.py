@@ -37,6 +37,7 @@ __all__ = [
     "central_delta",
     "central_epsilon",
     "central_lower",
+    "check_units",
 ]
 
 LARGEST_UNITS = 12
@@ -147,7 +148,11 @@ def central_lower(blocks: Sequence[Block], records: int, delta: float) -> float:
 
 def _check(blocks: Sequence[Block], records: int) -> None:
     check_records(records)
-    units = sum(len(block.units) for block in blocks)
+    check_units(sum(len(block.units) for block in blocks))
+
+
+def check_units(units: int) -> None:
+    """Refuse more units than a central epsilon is computed for."""
     if not 1 <= units <= LARGEST_UNITS:
         raise TargetError(
             f"The plan has {units} units; a central epsilon is computed for 1 to {LARGEST_UNITS}. Bundle some attributes."
