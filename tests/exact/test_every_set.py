@@ -81,6 +81,9 @@ def test_means_are_those_of_each_pair(sizes):
                 wave = np.exp(np.multiply.outer(t + 1j * theta, one)) @ p
                 assert abs(sets.grown(t)[column] - np.expm1(t * one) @ p) <= most[0] * 1.01
                 assert (np.abs(real[:, column] + 1j * imaginary[:, column] - (wave - wave[0])) <= 2.02 * most).all()
+                a, b, _, _ = pairs[column]
+                steep = ((a + math.exp(epsilon) * b) * np.exp(t * one)) @ p  # not below the mean of |X| e^(tX)
+                assert steep * (1 - 1e-12) <= sets.steepness(t)[column] <= steep * (1 + 1e-4)
                 mean = np.maximum(one, 0) @ p
                 assert mean * (1 - 1e-12) <= sets.positive()[column] <= mean * (1 + 1e-9) + 1e-9
                 noise = math.sqrt(max(one**2 @ p for one, (_, _, p, _) in zip(x, pairs)) * sets.gamma / 7)

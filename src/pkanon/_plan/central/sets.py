@@ -160,6 +160,13 @@ class Sets:
             real, turn = real + (real_u + real_v)[:, :1], turn + (turn_u + turn_v)[:, :1]
         return real[:-1] - real[-1], turn[:-1]
 
+    def steepness(self, t: float) -> Vector:
+        """``|X|`` is at most a + factor b; rounding errors are shares of the product of norms."""
+        a, risen, fallen = self.values, np.exp(t * self.values), np.exp(-t * self.factor * self.values)
+        u, a_u, v, b_v = (self.units.coefficients(one) for one in (risen, a * risen, fallen, a * fallen))
+        norms = math.sqrt(float(a_u @ a_u) * float(v @ v)) + self.factor * math.sqrt(float(u @ u) * float(b_v @ b_v))
+        return np.asarray(self.units.means(a_u * v + self.factor * u * b_v)[1:] + 1e-9 * norms)
+
     def rounding(self, t: float) -> float:
         return min(self._errors(t))
 
