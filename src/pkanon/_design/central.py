@@ -38,8 +38,9 @@ WASTED = 2e-3
 others. If it is more, the search goes on with looks as close as the proof."""
 APART, ALIKE = 0.8, 0.05
 """Sums count as normal if their noise seems the same, but for this share, at the target and at this part of it."""
-AHEAD, PLACES = 1.2, 7
-"""How far beyond a first result, in logarithms of strength, and at how many places other designs are looked for."""
+AHEAD, PLACES, NEARBY = 1.2, 7, 1e-3
+"""How far beyond a first result, in logarithms of strength, and at how many places other designs are looked for; and how closely
+the largest strength is searched for there, where one design often gives way to another."""
 PROOFS = 5
 """How often the search aims lower because some other pair of rows turned out worse than the first, which matrices may need."""
 
@@ -102,11 +103,12 @@ class CentralTarget:
         for proof in range(PROOFS):
             part = within(progress, 1 - 0.5**proof, 1 - 0.5 ** (proof + 1))
             search = self._search(design_for, aim, fixed, quick, part)
-            result = self._beyond_it(search, found, top, part) if found and not quick else None
+            again = met is not None or not quick
+            result = self._beyond_it(search, found, top, part) if found and again else None
             if result is None and not tight:
                 result = self._nearest(search, design_for, aim, top, found, quick)
             if result is None:
-                if not quick:
+                if again:
                     break
                 quick = False
                 continue
@@ -116,9 +118,9 @@ class CentralTarget:
                 aim, tight = aim * target / reached * (1 - CLOSE), False
                 continue
             met, tight = made, reached >= target * (1 - WASTED)
-            if found >= top or not quick or (tight and self._normal([*fixed, *made[0]], aim)):
+            if found >= top or again or (tight and self._normal([*fixed, *made[0]], aim)):
                 break
-            aim, quick = target * (1 - CLOSE), False
+            aim, quick = target * (1 - CLOSE), tight
         if met is not None:
             return met
         if result is None:
@@ -181,7 +183,7 @@ class CentralTarget:
         for number, place in enumerate(places):
             progress("planning", number / PLACES)
             if search.good(place):
-                return search.around(place, place, min(place + AHEAD / (PLACES - 1), most), CLOSE, steady=False)
+                return search.around(place, place, min(place + AHEAD / (PLACES - 1), most), NEARBY, steady=False)
         return None
 
     def _normal(self, blocks: Sequence[Block], aim: float) -> bool:

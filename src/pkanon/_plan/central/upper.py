@@ -190,14 +190,14 @@ def _search(
     """An eps at which the bound ``reached`` is at most ``delta``, given that it is not at ``low``.
 
     A normal sum gives the first guess; then its noise is corrected by what was found there. Where the ``largest``
-    summand is no small part of the noise, the bound is rough as long as steps are long. Whatever is returned was reached, or
+    a or e^eps b is no small part of the noise, the bound is rough as long as steps are long. Whatever is returned was reached, or
     is the local eps. A rough bound above ``delta`` tells only where to look next: where few rows hide the others it may be
     many times too high.
     """
     goal = delta * (1 - _CLOSE / 2)
     missed, high = low, local
     x = spread.epsilon(goal, local)
-    was_rough = rough = records * spread.noise(x) < _CALM * largest
+    was_rough = rough = records * spread.noise(x) < _CALM * largest * math.exp(x)
     last, tilt = (0.0, 0.0), 0.0
     for _ in range(100):
         if not low < x < high:
