@@ -175,6 +175,16 @@ def test_a_search_around_a_guess_does_not_end_where_the_excess_is_level(guess):
     assert search.around(guess, -5.0, 3.0, 1e-4) <= 0
 
 
+def test_a_search_looks_at_no_place_twice():
+    made = []
+    search = Search(lambda size: made.append(size) or math.log(size), lambda x: x)
+    assert search.good(-1.0)
+    assert search.around(-1.0, -1.0, 3.0, 1e-4) <= 0
+    assert not search.good(0.5)
+    assert not search.good(0.5)
+    assert len(made) == len(set(made))
+
+
 @pytest.mark.parametrize("zero", [-2.0, 0.3, 2.999])
 @pytest.mark.parametrize("guess", [-9.0, 0.0, 9.0])
 def test_a_search_around_a_guess_ends_just_below_zero(guess, zero):

@@ -203,7 +203,7 @@ def _search(
         if not low < x < high:
             x = (low + high) / 2
         # never closer to an end than a part of the precision asked for
-        margin = min(_PRECISION / 4 * high, (high - low) / 4)
+        margin = min(_PRECISION / 4 * x, (high - low) / 4)
         x = min(max(x, low + margin), high - margin)
         now = reached(x, rough)
         if now <= delta:
