@@ -120,12 +120,12 @@ print(json.dumps([statistics.median(column) for column in zip(*found)]))
 """
 
 PLAN = """
-attributes, k = int(sys.argv[1]), float(sys.argv[2])
-names = [(f"a{i}", (2, 3, 5, 8, 12, 4)[i % 6]) for i in range(attributes)]
+attributes, sizes, target = int(sys.argv[1]), json.loads(sys.argv[2]), json.loads(sys.argv[3])
+names = [(f"a{i}", sizes[i % len(sizes)]) for i in range(attributes)]
 schema = pk.Schema([pk.Attribute(name, [f"v{j}" for j in range(size)]) for name, size in names])
-target = {"central_epsilon": 1.0} if k == 0 else {"k": k}
 start = time.process_time(); pk.plan(schema, records=100_000, **target); print(json.dumps([time.process_time() - start]))
 """
+SIX, DIFFERENT = "[2, 3, 5, 8, 12, 4]", "[2, 3, 5, 7, 9, 12, 15, 18, 22, 30, 40, 50]"
 
 Task = tuple[str, str, tuple[str, ...], str, int]
 TASKS: list[Task] = [
@@ -150,9 +150,16 @@ OTHERS: list[Task] = [
         )
         for times in (1, 10)
     ),
-    *((f"plan, 12 attributes, k = {k:,}", PLAN, ("12", str(k)), "", 1) for k in (2, 100, 10_000)),
-    ("plan, 12 attributes, central epsilon = 1", PLAN, ("12", "0"), "", 1),
-    *((f"plan, {number} attributes, k = 20", PLAN, (str(number), "20"), "", 1) for number in (60, 200)),
+    *(
+        (f"plan, 12 attributes{more}, k = {k:,}", PLAN, ("12", sizes, f'{{"k": {k}}}'), "", 1)
+        for more, sizes in (("", SIX), (" of 12 sizes", DIFFERENT))
+        for k in (2, 100, 10_000)
+    ),
+    *(
+        (f"plan, 12 attributes{more}, central epsilon = 1", PLAN, ("12", sizes, '{"central_epsilon": 1.0}'), "", 1)
+        for more, sizes in (("", SIX), (" of 12 sizes", DIFFERENT))
+    ),
+    *((f"plan, {number} attributes, k = 20", PLAN, (str(number), SIX, '{"k": 20}'), "", 1) for number in (60, 200)),
 ]
 PARTS = {"whole": TASKS, "planning": OTHERS}
 

@@ -184,6 +184,19 @@ def test_lower_bounds_are_below_the_truth():
                 assert true > delta * (1 - 1e-9)
 
 
+@pytest.mark.parametrize(("records", "local"), [(10**5, 4), (2_458_285, 7.36), (10**8, 4)])
+def test_where_sums_are_nearly_normal_few_looks_find_epsilon(records, local, monkeypatch):
+    from pkanon._plan.central import upper
+
+    blocks = pk.plan(pk.demo_schema(), records=records, epsilon=local).blocks
+    looks = []
+    share = upper._share
+    monkeypatch.setattr(upper, "_share", lambda *given, **options: looks.append(1) or share(*given, **options))
+    epsilon, delta = central_epsilon(blocks, records, 1e-9), 1e-9
+    assert len(looks) <= 3
+    assert delta * (1 - 1e-3) <= central_delta(blocks, records, epsilon) <= delta
+
+
 def test_more_records_and_a_larger_delta_mean_a_smaller_epsilon():
     for name in ("retention x retention", "matrix, 3 values", "agreement, 2 x 3"):
         blocks = PLANS[name]

@@ -81,9 +81,13 @@ def test_means_are_those_of_each_pair(sizes):
                 wave = np.exp(np.multiply.outer(t + 1j * theta, one)) @ p
                 assert abs(sets.grown(t)[column] - np.expm1(t * one) @ p) <= most[0] * 1.01
                 assert (np.abs(real[:, column] + 1j * imaginary[:, column] - (wave - wave[0])) <= 2.02 * most).all()
+                a, b, _, _ = pairs[column]
+                steep = ((a + math.exp(epsilon) * b) * np.exp(t * one)) @ p  # not below the mean of |X| e^(tX)
+                assert steep * (1 - 1e-12) <= sets.steepness(t)[column] <= steep * (1 + 1e-4)
                 mean = np.maximum(one, 0) @ p
                 assert mean * (1 - 1e-12) <= sets.positive()[column] <= mean * (1 + 1e-9) + 1e-9
-            assert sets.spread == pytest.approx(max((a - b) ** 2 @ p for a, b, p, _ in pairs))
+                noise = math.sqrt(max(one**2 @ p for one, (_, _, p, _) in zip(x, pairs)) * sets.gamma / 7)
+            assert sets.spread(7).noise(epsilon) == pytest.approx(noise, rel=1e-9)
             alone, _ = sets.turned(t, theta, some)
             assert np.allclose(alone, real[:, some], rtol=1e-9, atol=1e-12)
 
@@ -101,6 +105,10 @@ def test_the_worst_of_all_pairs_is_found(sizes):
         # both are bounds: each with t, period and number of frequencies of its own
         assert central_delta(blocks, records, epsilon) == pytest.approx(max(alone), rel=5e-3)
         assert central_delta(blocks, records, epsilon, rough=True) >= max(alone) * (1 - 5e-3)
+        # what is far above what is sought may be rough, and is a bound all the same; what is near it is not rough
+        assert central_delta(blocks, records, epsilon, sought=max(alone) / 100) >= max(alone) * (1 - 5e-3)
+        near = central_delta(blocks, records, epsilon, sought=max(alone))
+        assert near == central_delta(blocks, records, epsilon)
 
 
 def test_many_units_are_bounded_like_the_laws_of_all_pairs():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from pkanon._plan.central import positive
 from pkanon._plan.central.positive import _CUT, Atoms, _saddle, _Sums, positive_part
 
 
@@ -79,6 +80,40 @@ def test_no_number_of_frequencies_is_too_small(count):
         assert reached >= truth * (1 - 1e-9)
         closest = min(closest, reached / truth)
     assert count < 16 or closest < 1.01
+
+
+@pytest.mark.parametrize("steep", [1.0, 0.0])
+def test_frequencies_that_are_bounded_in_groups_are_no_larger(steep, monkeypatch):
+    """Without steepness, which the second run leaves out, some of them are."""
+    monkeypatch.setattr(
+        Atoms, "steepness", lambda law, t: np.array([steep * (law.p * np.exp(t * law.x)) @ np.abs(law.x)])
+    )
+    rng = np.random.default_rng(1)
+    seen, larger = 0, 0
+    for _ in range(300):
+        x, p, gamma = random_law(rng)
+        law, records = Atoms(x, p, np.abs(x), gamma), int(10 ** rng.uniform(2, 6))
+        t = _saddle(law, records)
+        scale = gamma / (1 + gamma * law.grown(t))
+        rounding = records * scale * law.rounding(t)
+        log_f = records * np.log1p(gamma * law.grown(t))
+        sums = _Sums(law, float(records), t, 10 ** rng.uniform(0.5, 1.6) / t, scale, log_f, rounding, np.array([0]))
+        for count in (33, 129, 500):
+            sums._extend(count)
+        exact = sums._logarithms(np.arange(500))[0]
+        assert (sums.exponent[~sums.faint] == exact[~sums.faint]).all()
+        seen += int(sums.faint.sum())
+        larger += int((exact > sums.exponent)[sums.faint].sum())
+    assert seen > 10_000
+    assert (larger == 0) == (steep > 0)
+
+
+def test_what_is_bounded_in_groups_adds_nothing(monkeypatch):
+    rng = np.random.default_rng(2)
+    laws = [Atoms(x, p, np.abs(x), gamma) for x, p, gamma in (random_law(rng) for _ in range(30))]
+    found = [positive_part(law, 10**5) for law in laws]
+    monkeypatch.setattr(positive, "_FAINT", -math.inf)
+    assert found == pytest.approx([positive_part(law, 10**5) for law in laws], rel=1e-8)
 
 
 @pytest.mark.parametrize("count", [64, 512, 2048])

@@ -38,8 +38,9 @@ WASTED = 2e-3
 others. If it is more, the search goes on with looks as close as the proof."""
 APART, ALIKE = 0.8, 0.05
 """Sums count as normal if their noise seems the same, but for this share, at the target and at this part of it."""
-AHEAD, PLACES = 1.2, 7
-"""How far beyond a first result, in logarithms of strength, and at how many places other designs are looked for."""
+AHEAD, PLACES, NEARBY = 1.2, 7, 1e-3
+"""How far beyond a first result, in logarithms of strength, and at how many places other designs are looked for; and how closely
+the largest strength is searched for there, where one design often gives way to another."""
 PROOFS = 5
 """How often the search aims lower because some other pair of rows turned out worse than the first, which matrices may need."""
 
@@ -96,27 +97,30 @@ class CentralTarget:
 
         # A quick look at each design leads the search; the proof, which takes as long as several looks, comes last.
         top = _strength(budget(limit))
-        target, quick, found = min(float(self.epsilon), HUGE), True, None
+        target, quick, found, tight = min(float(self.epsilon), HUGE), True, 0.0, False
         aim = target * (1 - CLOSE)
         met: Made | None = None
         for proof in range(PROOFS):
             part = within(progress, 1 - 0.5**proof, 1 - 0.5 ** (proof + 1))
-            result = self._nearest(design_for, aim, fixed, top, found, quick, part)
+            search = self._search(design_for, aim, fixed, quick, part)
+            again = met is not None or not quick
+            result = self._beyond_it(search, found, top, part) if found and again else None
+            if result is None and not tight:
+                result = self._nearest(search, design_for, aim, top, found, quick)
             if result is None:
-                if not quick:
+                if again:
                     break
                 quick = False
                 continue
             found, made = result
             reached = self._reached([*fixed, *made[0]])
             if reached > self.epsilon:
-                aim *= target / reached * (1 - CLOSE)
+                aim, tight = aim * target / reached * (1 - CLOSE), False
                 continue
-            met = made
-            used = found >= top or (reached >= target * (1 - WASTED) and self._normal([*fixed, *made[0]], aim))
-            if used or not quick:
+            met, tight = made, reached >= target * (1 - WASTED)
+            if found >= top or again or (tight and self._normal([*fixed, *made[0]], aim)):
                 break
-            aim, quick = target * (1 - CLOSE), False
+            aim, quick = target * (1 - CLOSE), tight
         if met is not None:
             return met
         if result is None:
@@ -124,20 +128,15 @@ class CentralTarget:
             reached = self._reached([*fixed, *(least[0] if least else [])])
         raise TargetError(self._beyond(reached))
 
-    def _nearest(
+    def _search(
         self,
         design_for: Callable[[float], Made | None],
         aim: float,
         fixed: Sequence[Block],
-        top: float,
-        found: float | None,
         quick: bool,
         progress: Progress,
-    ) -> tuple[float, Made] | None:
-        """The largest strength, up to ``top``, whose blocks a look finds to have at most this central epsilon, and these.
-
-        The search starts where an earlier one ended, or at the noise of a normal sum.
-        """
+    ) -> Search[tuple[float, Made]]:
+        """For a strength, and its blocks, whose release has this central epsilon."""
         noise, tiny = normal_noise(aim, self.delta), min(TINY, self.delta / 2)
 
         def design(strength: float) -> tuple[float, Made] | None:
@@ -146,24 +145,46 @@ class CentralTarget:
 
         def excess(result: tuple[float, Made]) -> float:
             # in terms of the noise of a normal sum, to which central epsilon is nearly proportional
-            reached = central_delta([*fixed, *result[1][0]], self.records, aim, rough=quick)
+            reached = central_delta([*fixed, *result[1][0]], self.records, aim, rough=quick, sought=self.delta)
             return math.log(normal_noise(aim, min(max(reached, tiny), 1.0)) / noise)
 
-        search = Search(design, excess, lambda looks: progress("planning", 1 - 0.7**looks))
+        return Search(design, excess, lambda looks: progress("planning", 1 - 0.7**looks))
+
+    def _nearest(
+        self,
+        search: Search[tuple[float, Made]],
+        design_for: Callable[[float], Made | None],
+        aim: float,
+        top: float,
+        found: float,
+        quick: bool,
+    ) -> tuple[float, Made] | None:
+        """The largest strength, up to ``top``, whose blocks a look finds to have at most this central epsilon, and these.
+
+        The search starts where an earlier one ended, or at the noise of a normal sum.
+        """
         # where a row says nothing or everything with even odds, the noise is 2 sinh(epsilon / 2) / sqrt(n)
+        noise = normal_noise(aim, self.delta)
         guess, most = math.log(found or noise * math.sqrt(self.records) / 2), math.log(top)
-        if (
-            found and not quick
-        ):  # budgets beyond one that is too large may be good again: other designs are the best there
-            for place in np.linspace(min(math.log(found) + AHEAD, most), math.log(found), PLACES):
-                if search.good(place):
-                    return search.around(place, place, min(place + AHEAD / (PLACES - 1), most), CLOSE, steady=False)
         # central epsilon is never above the local one: a design with the target, or little less, for its local epsilon will do
         for start in math.log(_strength(aim * (1 - CLOSE))), math.log(_strength(LOWEST)):
             result = search.around(guess, start, most, CLOSE, steady=quick)
             if result is not None:
                 return result
         return search.around(guess, self._least(design_for, top), most, CLOSE, steady=quick)
+
+    @staticmethod
+    def _beyond_it(
+        search: Search[tuple[float, Made]], found: float, top: float, progress: Progress
+    ) -> tuple[float, Made] | None:
+        """The same, well beyond what was found: budgets beyond one that is too large may be good again, as other designs are best there."""
+        least, most = math.log(found), math.log(top)
+        places = np.linspace(min(least + AHEAD, most), least, PLACES)[:-1]
+        for number, place in enumerate(places):
+            progress("planning", number / PLACES)
+            if search.good(place):
+                return search.around(place, place, min(place + AHEAD / (PLACES - 1), most), NEARBY, steady=False)
+        return None
 
     def _normal(self, blocks: Sequence[Block], aim: float) -> bool:
         """Whether sums are about normal, so that central epsilon is nearly proportional to the strength of a design.

@@ -1,18 +1,19 @@
 """Interior-point solver for one large design (docs/why/theory.md 8): thousands of unknowns, a few hundred eigenvalues.
 
-A
-general conic solver factorises a sparse matrix of thousands of rows in every step. Here the unknowns but
+A general conic solver factorises a sparse matrix of thousands of rows in every step. Here the unknowns but
 for ``lo`` enter through few eigenvalues, so a step takes one dense factorisation of the size of ``y``: a tenth of the time.
+Few floors bind, so most of them are asked for only once they are missed.
 
 Primal-dual, with a predictor and a corrector (Mehrotra). Best vertices start it (Frank-Wolfe): without floors, the best mechanism
-for given prices of the eigenvalues has two probabilities only, and sorting finds it. The result is a candidate: whoever
-uses it checks the floors, and everything that is promised is computed from integers later.
+for given prices of the eigenvalues has two probabilities only, and sorting finds it. By convexity they also tell what no
+mechanism can beat. The result is a candidate: whoever uses it checks the floors, and everything that is promised is
+computed from integers later.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,19 @@ MOST_VERTICES = 40
 """Frank-Wolfe steps at the start; each costs one pass over ``rows``."""
 MOST_OPERATIONS = 1e11
 """Multiplications of all steps together: some ten seconds. Larger problems are refused."""
-TOLERANCE = 1e-8
+TOLERANCE = 1e-6
 """The duality gap, as a share of the objective, at which the search ends."""
 ENOUGH = 1e-5
 """The gap, and the missing part of a floor, with which a search that got stuck still counts."""
-INSIDE = 0.96
-"""The start is moved this close to the boundary it lies on: an interior point needs distance."""
+CLOSE = 0.03
+"""Frank-Wolfe steps end with this gap."""
+DISTANCE = 0.02
+"""How far the start is moved off the boundary that it lies on, as an interior point needs, and how much more of the budget may
+go to this; half as far or less if that would double the objective."""
+NEARLY = 0.03
+"""A floor is asked for where an eigenvalue is missed, or is above its floor by less than this share of its size."""
+SPARE = 3e-6
+"""What a floor is raised by, as a share of that size: rounding errors are smaller."""
 TILE = 64
 """Rows and columns of a product that a library of linear algebra does not divide among threads."""
 STEPS = tuple(0.5 * 0.7**power for power in range(40))
@@ -58,12 +66,88 @@ def _slopes(program: Program, y: Floats) -> tuple[Floats, Floats]:
     return np.where(costly, -2 * program.costs / safe**3, 0.0), np.where(costly, 6 * program.costs / safe**4, 0.0)
 
 
-def minimise(program: Program, t: Floats) -> Floats | None:
-    """t = v / lo of the best mechanism, found from one whose costly eigenvalues are positive; None if the search failed."""
-    if not affordable(program) or not math.isfinite(_objective(program, _eigenvalues(program, t))):
+@dataclass(frozen=True)
+class Start:
+    """t = v / lo of a mechanism near the best one without floors, and a bound: no mechanism has less than this objective."""
+
+    program: Program
+    t: Floats
+    bound: float
+
+    @classmethod
+    def of(cls, program: Program, t: Floats) -> Start | None:
+        """A mixture of ``t`` and vertices; None if an eigenvalue of ``t`` that costs is not positive."""
+        costs = program.costs > 0
+        served = replace(program, rows=program.rows[costs], costs=program.costs[costs], least=program.least[costs])
+        lo = 1 / (1 + program.price @ t)
+        v = lo * t
+        y = _down(served.rows, v)
+        value, bound = _objective(served, y), 0.0
+        if not math.isfinite(value):
+            return None
+        for _ in range(MOST_VERTICES):
+            slopes = _slopes(served, y)[0]
+            worth = -_across(slopes, served.rows)
+            # the best vertex takes the unknowns of the highest worth per price, as many as raise the ratio
+            order = np.argsort(-worth / program.price)
+            price = 1 + np.cumsum(program.price[order])
+            last = int(np.argmax(np.cumsum(worth[order]) / price))
+            vertex = np.zeros(len(t))
+            vertex[order[: last + 1]] = 1 / price[last]
+            way = _down(served.rows, vertex) - y
+            gap = float(-slopes @ way)
+            bound = max(bound, value - gap)
+            nearest, share = min((_objective(served, y + share * way), share) for share in STEPS)
+            if nearest >= value or gap < CLOSE * value:
+                break
+            v = v + share * (vertex - v)
+            y, value = _down(served.rows, v), nearest
+        return cls(program, np.asarray(v / (1 - program.price @ v)), bound)
+
+    @property
+    def objective(self) -> float:
+        """That of t."""
+        return objective(self.program, self.t)
+
+
+def objective(program: Program, t: Floats) -> float:
+    """What the program makes small."""
+    return _objective(program, _eigenvalues(program, t))
+
+
+def minimise(start: Start) -> Floats | None:
+    """t = v / lo of the best mechanism; None if the search failed."""
+    program = start.program
+    sizes = _down(np.abs(program.rows), start.t / (1 + program.price @ start.t))
+    asked, t = program.costs > 0, start.t
+    while True:
+        asked = asked | (_eigenvalues(program, t) < program.least + NEARLY * sizes)
+        found = _minimise(_scaled(start, sizes, asked), start.t)
+        if found is None or (asked | (_eigenvalues(program, found) >= program.least)).all():
+            return found
+        t = found
+
+
+def _eigenvalues(program: Program, t: Floats) -> Floats:
+    return np.asarray(_down(program.rows, t) / (1 + program.price @ t))
+
+
+def _scaled(start: Start, sizes: Floats, asked: NDArray[np.bool_]) -> Program:
+    """Some of the rows in units that floats can hold; floors are raised by what rounding may miss them by."""
+    program, unit = start.program, sizes[asked]
+    return replace(
+        program,
+        rows=program.rows[asked] / unit[:, None],
+        costs=program.costs[asked] / unit**2 / start.objective,
+        least=program.least[asked] / unit + SPARE,
+    )
+
+
+def _minimise(program: Program, t: Floats) -> Floats | None:
+    if not affordable(program):
         return None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a search that fails is told by its result
-        point = _Point.inside(program, _near_best(program, t))
+        point = _Point.inside(program, t)
         best, gap = point, math.inf
         for _ in range(MOST_STEPS):
             away = point.away(program)
@@ -78,33 +162,6 @@ def minimise(program: Program, t: Floats) -> Floats | None:
                 break
             point = moved
     return np.clip(best.v / best.lo, 0.0, 1.0) if gap <= ENOUGH else None
-
-
-def _eigenvalues(program: Program, t: Floats) -> Floats:
-    return np.asarray(_down(program.rows, t) / (1 + program.price @ t))
-
-
-def _near_best(program: Program, t: Floats) -> Floats:
-    """A mixture of vertices whose objective is near the least one without floors."""
-    lo = 1 / (1 + program.price @ t)
-    v = lo * t
-    y = _down(program.rows, v)
-    value = _objective(program, y)
-    for _ in range(MOST_VERTICES):
-        worth = -_across(_slopes(program, y)[0], program.rows)
-        # the best vertex takes the unknowns of the highest worth per price, as many as raise the ratio
-        order = np.argsort(-worth / program.price)
-        ratios = np.cumsum(worth[order]) / (1 + np.cumsum(program.price[order]))
-        vertex = np.zeros(len(t))
-        vertex[order[: int(np.argmax(ratios)) + 1]] = 1 / (1 + program.price[order].cumsum()[int(np.argmax(ratios))])
-        way = _down(program.rows, vertex) - y
-        gap = float(-_slopes(program, y)[0] @ way)
-        nearest, share = min((_objective(program, y + share * way), share) for share in STEPS)
-        if nearest >= value or gap < 0.1 * value:
-            break
-        v = v + share * (vertex - v)
-        y, value = _down(program.rows, v), nearest
-    return np.asarray(v / (1 - program.price @ v))
 
 
 @dataclass(frozen=True)
@@ -122,14 +179,19 @@ class _Point:
     @classmethod
     def inside(cls, program: Program, t: Floats) -> _Point:
         """A point off the boundary, near ``t``, whose multipliers make the gradient of the Lagrangian zero."""
-        t = 0.5 + (t - 0.5) * INSIDE
+        near, most, away = t, 2 * objective(program, t), DISTANCE
+        dear = max(1.0, float(program.price.sum() / (1 + program.price @ t)))
+        t = np.clip(near, away / dear, 1 - away)
+        while objective(program, t) > most:
+            away /= 2
+            t = np.clip(near, away / dear, 1 - away)
         lo = float(1 / (1 + program.price @ t))
         v = lo * t
         y = _down(program.rows, v)
         bounded = np.isfinite(program.least)
         least = np.where(bounded, program.least, 0.0)
         mean = 0.1 * _objective(program, y) / (2 * len(v) + bounded.sum())
-        slack = np.where(bounded, np.maximum(y - least, 0.1 * np.abs(least) + 1e-3), 1.0)
+        slack = np.where(bounded, np.maximum(y - least, 0.1 * np.abs(y) + SPARE), 1.0)
         floor = np.where(bounded, mean / slack, 0.0)
         slope = _across(_slopes(program, y)[0] - floor, program.rows)
 
@@ -180,41 +242,43 @@ def _step(program: Program, point: _Point) -> _Point | None:
     first, second = _slopes(program, y)
     missing = point.missing(program)
     mean = point.complement(program) / (2 * len(v) + bounded.sum())
-    upper = high / room
-    diagonal = low / v + upper
-    weights = second + np.where(bounded, floor / slack, 0.0)
-    scaled = rows / diagonal
-    inner = _product(scaled, rows)
-    inner[np.diag_indices(len(y))] += 1 / weights
+    lower, upper = low / v, high / room
+    diagonal = lower + upper
+    along = upper / diagonal  # what a change of lo does to v: those at the upper limit move with it
+    # the sum is one more row, whose multiplier is free
+    everything = np.concatenate([rows, price[None]])
+    soft = np.append(1 / (second + np.where(bounded, floor / slack, 0.0)), 0.0)
+    inner = _product(everything / diagonal, everything)
+    inner[np.diag_indices(len(soft))] += soft
     try:
         factor = _factor(inner), True
     except (LinAlgError, ValueError):
         return None
 
-    def solve(right: Floats) -> tuple[Floats, Floats]:
-        """v and y with diagonal v + rows' weights y = right and y = rows v, by Woodbury's formula, refined once.
+    def solve(right: Floats) -> Floats:
+        """The forces on y and on the sum by which they change so much, refined once."""
+        force = cho_solve(factor, right, check_finite=False)
+        rest = right - _down(everything, _across(force, everything) / diagonal) - force * soft
+        return np.asarray(force + cho_solve(factor, rest, check_finite=False))
 
-        y is computed beside v, not from it: where floors bind, rows v is the small difference of large numbers.
-        """
-        force = cho_solve(factor, _down(rows, right / diagonal), check_finite=False)
-        for _ in range(2):
-            result = (right - _across(force, rows)) / diagonal
-            force = force + cho_solve(factor, _down(rows, result) - force / weights, check_finite=False)
-        return (right - _across(force, rows)) / diagonal, force / weights
-
-    (v_by_lo, y_by_lo), (v_by_price, y_by_price) = solve(-upper), solve(price)
-    border = np.array(
-        [[upper.sum() + upper @ v_by_lo, 1 + upper @ v_by_price], [1 - price @ v_by_lo, -price @ v_by_price]]
-    )
+    by_lo = _down(everything, along)
+    by_lo[-1] += 1
+    force_lo = solve(by_lo)
 
     def direction(at_low: Floats, at_high: Floats, at_floor: Floats) -> tuple[_Point, float]:
         """The way to the point where the products of multipliers and slacks are these, and how much of it is free."""
-        pull = first - np.where(bounded, (at_floor - floor * missing) / slack, 0.0)
-        v_alone, y_alone = solve(at_low / v - at_high / room - price * point.total - _across(pull, rows))
-        target = [(at_high / room).sum() - point.total + upper @ v_alone, 1 - price @ v - lo - price @ v_alone]
-        d_lo, d_total = np.linalg.solve(border, np.array(target))
-        d_v = v_alone - v_by_lo * d_lo - v_by_price * d_total
-        d_y = y_alone - y_by_lo * d_lo - y_by_price * d_total
+        pull = np.append(first - np.where(bounded, (at_floor - floor * missing) / slack, 0.0), point.total)
+        right = at_low / v - at_high / room - _across(pull, everything)
+        moves = _down(everything, right / diagonal)
+        moves[-1] -= 1 - price @ v - lo
+        alone = solve(moves)
+        # sums of numbers of one sign, where differences of large ones would be short
+        rest = (at_high / room) @ (lower / diagonal) + along @ (at_low / v) - by_lo @ (pull + alone)
+        d_lo = rest / (lower @ along + by_lo @ force_lo)
+        force = alone + force_lo * d_lo
+        d_v = (right + upper * d_lo - _across(force, everything)) / diagonal
+        # not from that of v: where floors bind, it would be the small difference of large numbers
+        d_y, d_total = (force * soft)[:-1], force[-1]
         d_slack = np.where(bounded, d_y + missing, 0.0)
         d_floor = np.where(bounded, (at_floor - floor * d_slack) / slack - floor, 0.0)
         way = _Point(

@@ -79,12 +79,17 @@ def solve(problem: Problem) -> NDArray[np.float64] | None:
     if problem.epsilon < SMALL_EPSILON and many:
         # two values are told apart as well by keeping as by avoiding: exchanging them turns one into the other
         patterns.append({mask: -1.0 if (mask & many).bit_count() % 2 else 1.0 for mask in masks})
+    large = len(problem.masks) > LARGE and problem.epsilon > TINY_EPSILON
+    if large and (found := _by_interior_point(problem, patterns)) is not None:
+        return found
     work = _Work(MOST_WORK)
     solutions: list[tuple[NDArray[np.float64], dict[int, float]]] = []
     impossible = 0
     for signs in patterns:
+        if large and solutions:
+            break  # what other signs might gain is not worth the time
         try:
-            t = _with_floors(problem, signs, work, needed=not solutions)
+            t = _with_floors(problem, signs, work)
         except Infeasible:
             impossible += 1
         else:
@@ -124,17 +129,8 @@ def _with_wishes(
     return t
 
 
-def _with_floors(
-    problem: Problem, signs: Mapping[int, float], work: _Work, *, needed: bool = True
-) -> NDArray[np.float64] | None:
-    """Solve, see which floors are violated, add them, and again; a large problem is solved with all of them, if possible.
-
-    One that is not needed, as there is another, is given up then: what it might gain is not worth the time.
-    """
-    if len(problem.masks) > LARGE and problem.epsilon > TINY_EPSILON:
-        t = _by_interior_point(problem, signs)
-        if t is not None or not needed:
-            return t
+def _with_floors(problem: Problem, signs: Mapping[int, float], work: _Work) -> NDArray[np.float64] | None:
+    """Solve, see which floors are violated, add them, and again."""
     active: dict[int, float] = {}
     masks = list(problem.floors)
     for attempt in range(ROUNDS):
@@ -190,18 +186,28 @@ def _solve_once(
     return None if t is None else t[scaled.kind], status
 
 
-def _by_interior_point(problem: Problem, signs: Mapping[int, float]) -> NDArray[np.float64] | None:
-    """t of a large problem with all its floors at once; None if it was not found."""
-    scaled = program(problem, signs, problem.floors)
-    if scaled is None:
-        return None
-    t = interior.minimise(scaled, _simple(problem, signs, scaled))
-    if t is None:
-        return None
+def _by_interior_point(problem: Problem, patterns: Sequence[Mapping[int, float]]) -> NDArray[np.float64] | None:
+    """t of a large problem with all its floors at once and the best of these signs; None if none was found.
+
+    Signs are tried in the order of what they reach without floors, and those that cannot be better than what was found are not.
+    """
+    starts = []
+    for signs in patterns:
+        scaled = program(problem, signs, problem.floors)
+        start = None if scaled is None else interior.Start.of(scaled, _simple(problem, signs, scaled))
+        starts += [(start, signs)] if start is not None else []
+    best, least = None, math.inf
     masks = list(problem.floors)
-    values = problem.eigenvalues(t[scaled.kind], masks)
-    kept = all(signs[mask] * value >= problem.floors[mask] for mask, value in zip(masks, values))
-    return t[scaled.kind] if kept else None
+    for start, signs in sorted(starts, key=lambda one: one[0].objective):
+        t = interior.minimise(start) if start.bound < least else None
+        if t is None:
+            continue
+        reached = interior.objective(start.program, t)
+        t = t[start.program.kind]
+        kept = zip(masks, problem.eigenvalues(t, masks))
+        if reached < least and all(signs[mask] * value >= problem.floors[mask] for mask, value in kept):
+            best, least = t, reached
+    return best
 
 
 def _simple(problem: Problem, signs: Mapping[int, float], scaled: Program) -> NDArray[np.float64]:

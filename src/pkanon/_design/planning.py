@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from .._blocks import Block, Matrix, TransitionMatrix
 from .._errors import PlanError, SchemaError, TargetError, did_you_mean
-from .._plan import Asked, CountNoise, Number, Plan
+from .._plan import Asked, CountNoise, Number, Plan, check_units
 from .._progress import Progress, quiet
 from .._schema import Schema, Unit
 from .assemble import optimal_blocks
@@ -103,6 +103,8 @@ def plan(
     by_matrix = _matrix_blocks(schema, matrices or {})
     units = _units_to_design(schema, design, set(by_matrix))
     central = CentralTarget.of(central_epsilon, delta, records, hidden=noise is not None)
+    if central is not None and not (design == "optimal" and _can_be_one(schema, set(by_matrix))):
+        check_units(len(units) + len(by_matrix))  # before they are designed, which may take long
     if not units and k is None and epsilon is None and central is None:
         check_records(records)
         designed: list[Block] = []
@@ -177,6 +179,14 @@ def _units_to_design(schema: Schema, design: str, by_matrix: set[str]) -> list[U
     except SchemaError as error:
         problem = str(error)
     raise TargetError(f"The design 'joint' makes one unit of all attributes: {problem}")
+
+
+def _can_be_one(schema: Schema, by_matrix: set[str]) -> bool:
+    """Whether all attributes can be one unit, which an optimal design falls back to where that is better."""
+    try:
+        return bool(_units_to_design(schema, "joint", by_matrix))
+    except TargetError:
+        return False
 
 
 def _first(schema: Schema, unit: Unit) -> int:

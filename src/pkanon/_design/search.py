@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 Result = TypeVar("Result")
@@ -34,18 +34,16 @@ class Search(Generic[Result]):
     design: Callable[[float], Result | None]
     excess: Callable[[Result], float]
     looked: Callable[[int], None] = lambda looks: None
+    known: dict[float, tuple[float, Result | None]] = field(default_factory=dict, init=False)
 
     def between(self, good: float, bad: float, close: float) -> Result | None:
         """The design nearest to zero on the good side, its x to within ``close``; None if even ``good`` is not good."""
         from scipy.optimize import brentq
 
-        looks: dict[float, tuple[float, Result | None]] = {}
+        looks = self.known
 
         def excess_at(x: float) -> float:
-            if x not in looks:
-                looks[x] = self._look(x)
-                self.looked(len(looks))
-            excess = looks[x][0]
+            excess = self._look(x)[0]
             return 0.0 if -ENOUGH <= excess <= 0 else excess  # at a zero the root search stops
 
         at_good = excess_at(good)
@@ -69,7 +67,6 @@ class Search(Generic[Result]):
         while True:
             excess, result = self._look(x)
             looks.append((x, excess))
-            self.looked(len(looks))
             if excess <= 0:
                 good, best = x, result
             else:
@@ -108,5 +105,8 @@ class Search(Generic[Result]):
 
     def _look(self, x: float) -> tuple[float, Result | None]:
         """(the excess at x, the design)."""
-        result = self.design(math.exp(x))
-        return (FAR if result is None else min(max(self.excess(result), -FAR), FAR)), result
+        if x not in self.known:
+            result = self.design(math.exp(x))
+            self.known[x] = (FAR if result is None else min(max(self.excess(result), -FAR), FAR)), result
+            self.looked(len(self.known))
+        return self.known[x]

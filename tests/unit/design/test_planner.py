@@ -156,6 +156,21 @@ def test_central_targets_that_cannot_be():
             pk.plan(SCHEMA, records=20_000, **arguments)
 
 
+@pytest.mark.parametrize(("sizes", "design"), [([9] * 20, "optimal"), ([2] * 13, "equal-rho")])
+def test_too_many_units_for_a_central_target_are_refused_before_they_are_designed(sizes, design, monkeypatch):
+    from pkanon._design.central import CentralTarget
+
+    monkeypatch.setattr(CentralTarget, "meet", lambda *arguments: pytest.fail("something was designed"))
+    with pytest.raises(pk.TargetError, match=f"has {len(sizes)} units; a central epsilon is computed for 1 to 12"):
+        pk.plan(schema_of(*sizes), records=20_000, central_epsilon=1, design=design)
+
+
+def test_many_attributes_that_are_best_as_one_unit_have_a_central_target():
+    plan = pk.plan(schema_of(*[2] * 13), records=20_000, central_epsilon=1, workload="full", floor=None)
+    assert len(plan.blocks) == 1
+    assert 0.99 <= plan.central().epsilon <= 1
+
+
 @pytest.mark.parametrize("k", [4, 5, 6])
 def test_a_solver_that_gets_stuck_is_asked_again(k):
     """At k = 5 the first attempt fails; its neighbours do not, and the error hardly differs between them."""

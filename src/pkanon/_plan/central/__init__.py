@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         central_delta,
         central_epsilon,
         central_lower,
+        check_units,
     )
     from .whole import Central, central, checked_delta, default_delta
 
@@ -28,7 +29,7 @@ lazy(
     __name__,
     {
         "normal": "normal_noise",
-        "upper": "LARGEST_UNITS, central_bound, central_delta, central_epsilon, central_lower",
+        "upper": "LARGEST_UNITS, central_bound, central_delta, central_epsilon, central_lower, check_units",
         "whole": "Central, central, checked_delta, default_delta",
     },
 )
@@ -41,6 +42,7 @@ __all__ = [
     "central_delta",
     "central_epsilon",
     "central_lower",
+    "check_units",
     "checked_delta",
     "default_delta",
     "normal_noise",

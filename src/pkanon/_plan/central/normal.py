@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+
+LARGEST = 600.0
+"""Its exponential is a float."""
 
 
-def normal_epsilon(noise: float, delta: float) -> float:
-    """The eps of a sum whose standard deviation is n ``noise``, at this delta."""
-    low, high = 0.0, 40.0
-    for _ in range(40):
-        z = (low + high) / 2
-        low, high = (z, high) if noise * _mean_beyond(z) > delta else (low, z)
-    return math.log1p(noise * high)
+@dataclass(frozen=True)
+class Spread:
+    """How widely a sum of X = a - e^eps b varies, for any eps: the means of (a - b)^2 and of b^2, both times gamma / n."""
+
+    apart: float
+    own: float
+
+    def noise(self, epsilon: float) -> float:
+        """The standard deviation at this eps, over n; a and b have the same law, or about the same."""
+        return math.sqrt(math.exp(epsilon) * self.apart + math.expm1(epsilon) ** 2 * self.own)
+
+    def epsilon(self, delta: float, high: float, base: float = 0.0, tilt: float = 0.0) -> float:
+        """The eps, up to ``high``, at which a normal sum with e^(base + tilt eps) times this noise has this delta."""
+        low = 0.0
+        for _ in range(40):
+            middle = (low + high) / 2
+            noise = self.noise(middle) * math.exp(min(base + tilt * middle, LARGEST))
+            missed = noise > 0 and noise * _mean_beyond(math.expm1(middle) / noise) > delta
+            low, high = (middle, high) if missed else (low, middle)
+        return high
 
 
 def normal_noise(epsilon: float, delta: float) -> float:

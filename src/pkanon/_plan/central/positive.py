@@ -14,12 +14,15 @@ Three steps, each of which can only increase the result:
 3. *Cutting off* at |k| = K. As ``|F(w)| <= F(t)``, what is left out is at most
    ``F(t)^n e^(tau^2 t^2 / 2) e^(-tau^2 theta_K^2 / 2) L / (2 pi^2 K)``, which is added.
 
+Most frequencies only show that there is nothing: ``|F(t + i theta)|`` moves by no more than ``gamma E |X| e^(tX)`` per unit of theta, so
+that one of them bounds a group, which is added whole.
+
 Everything is relative to F(t)^n, and t is chosen near the minimum of F(t)^n / t (Chernoff's bound), so that rounding errors
 are relative to a number of the order of the result. They are bounded and added. M = 0 makes S = 0 exactly, and what
 smoothing did to that atom is known and taken off again.
 
 Several laws are bounded at once (:class:`Summands`), with the t and the L of the one that is likely to be the worst: every t
-and every L give a bound. K grows only as long as that helps, and for the others only if their bound is above that one's.
+and every L give a bound. K grows only as long as that helps, and only for the worst laws and those that are nearly as bad.
 """
 
 from __future__ import annotations
@@ -35,10 +38,17 @@ Vector = NDArray[np.float64]
 
 _CUT = 4.5
 """tau theta_K: the first frequency left out is damped by e^(-4.5^2 / 2) = 4e-5, and divided by K."""
-_ROUGH, _TIMES, _MOST = 2**7, 4, 2**13
-"""Frequencies: 2^7 are enough for 1% of delta when the sum is near normal; each further step takes four times as many."""
+_FIRST, _ROUGH, _TIMES, _MOST = 2**5, 2**7, 4, 2**13
+"""Frequencies: 2^5 tell which laws may be the worst, 2^7 are enough for 1% of delta when the sum is near normal; each further
+step takes four times as many."""
+_SPARE = {_FIRST: 0.25}
+"""The share by which a law may be below the worst one and be looked at further; later it is ``_HELPS``."""
 _CHEAP, _WORK = 2**15, 2**21
 """Sines and cosines of the second step, at least, and of the last one; some twenty milliseconds."""
+_GROUP, _FAINT = 16, -25.0
+"""Neighbouring frequencies that are bounded together where all of them are damped by e^-25."""
+_FAR = 3.0
+"""So many times what is sought is far from it. A step that takes four times the frequencies gains less than the one before."""
 _HELPS = 1.6e-2
 """More frequencies are tried as long as the last step lowered the bound by more than this share."""
 _ALIKE = 1e-5
@@ -70,6 +80,9 @@ class Summands(Protocol):
 
     def turned(self, t: float, theta: Vector, columns: NDArray[np.intp]) -> tuple[Vector, Vector]:
         """E e^((t + i theta) X) - E e^(tX), real and imaginary, a row for each theta."""
+
+    def steepness(self, t: float) -> Vector:
+        """Numbers not below E ``|X|`` e^(tX): E e^((t + i theta) X) moves by no more, per unit of theta."""
 
     def rounding(self, t: float) -> float | Vector:
         """How far rounding may move E e^((t + i theta) X), per unit of ``|t + i theta|``."""
@@ -105,6 +118,9 @@ class Atoms:
         # the real part is a sum of terms of one sign
         return -2 * (np.square(sine) @ tilted)[:, None], 2 * ((sine * np.cos(half)) @ tilted)[:, None]
 
+    def steepness(self, t: float) -> Vector:
+        return np.array([(self.p * np.exp(t * self.x)) @ np.abs(self.x) * (1 + 1e-9)])
+
     def rounding(self, t: float) -> float:
         """x is off by a few units in the last place of ``size``, p and the exponentials by a few of their own.
 
@@ -114,13 +130,18 @@ class Atoms:
         return (64 + len(self.x)) * 2.0**-53 * float((self.p * np.exp(t * self.x)) @ self.size)
 
 
-def positive_part(summands: Summands, records: int, enough: float = 0.0, *, rough: bool = False) -> float:
-    """A number not below E[S_+] for any of the laws; if it is no more than ``enough``, or if asked for, perhaps a rough one."""
+def positive_part(
+    summands: Summands, records: int, enough: float = 0.0, *, rough: bool = False, sought: float = math.inf
+) -> float:
+    """A number not below E[S_+] for any of the laws; if it is no more than ``enough``, or if asked for, perhaps a rough one.
+
+    So is one that is many times what is ``sought`` and hardly falls.
+    """
     with np.errstate(over="ignore", invalid="ignore"):  # what is not a number is no bound, and there is always another
-        return _positive_part(summands, float(records), enough, rough)
+        return _positive_part(summands, float(records), enough, rough, sought)
 
 
-def _positive_part(summands: Summands, n: float, enough: float, rough: bool) -> float:
+def _positive_part(summands: Summands, n: float, enough: float, rough: bool, sought: float) -> float:
     gamma = summands.gamma
     t = _saddle(summands, n)
     grown = summands.grown(t)
@@ -131,22 +152,27 @@ def _positive_part(summands: Summands, n: float, enough: float, rough: bool) -> 
     chernoff = np.exp(np.maximum(log_f + rounding * t, -690.0)) / (math.e * t) * (1 + 1e-9)
     best = np.fmin(n * gamma * summands.positive() * (1 + 1e-12), np.maximum(chernoff, _TINY))
     fine = int(min(max(_CHEAP // summands.width, _TIMES * _ROUGH), _MOST))
-    counts = [_ROUGH, fine]
+    counts = [_FIRST, _ROUGH, fine]
     while counts[-1] * _TIMES <= min(_WORK // summands.width, _MOST):
         counts.append(counts[-1] * _TIMES)
     lead = int(np.argmax(best))
     period = _period(summands, n, t, float(log_f[lead]), lead)
-    for columns in np.array([lead]), np.delete(np.arange(len(best)), lead):
-        left = columns[(best[columns] > enough) & (log_f[columns] >= -650)]
-        sums = _Sums(summands, n, t, period, scale, log_f, rounding, left)
-        for count in counts[:1] if rough else counts:
-            if not len(sums.columns):
+    seen = log_f < -650
+    # first the laws that may be the worst, then those that are not below what was found for these
+    for spare in _SPARE, dict.fromkeys(counts, 1.0):
+        sums = _Sums(summands, n, t, period, scale, log_f, rounding, np.flatnonzero(~seen & (best > enough)))
+        for count in counts:
+            if not len(sums.columns) or (rough and count > _ROUGH):
                 break
             before = best[sums.columns]
             now = np.fmin(before, sums.bound(count))
             best[sums.columns] = now
-            sums.only((now > enough) & ((now < before * (1 - _HELPS)) | (count == _ROUGH)))
-        enough = max(enough, float(best[lead]) * (1 + _ALIKE))  # the others matter if they are worse
+            if count >= _ROUGH and now.max() > _FAR * sought and now.max() > before.max() / 2:
+                rough = True
+            near = now >= now.max() * (1 - spare.get(count, _HELPS))
+            seen[sums.columns] = near
+            sums.only(near & (now > enough) & ((now < before * (1 - _HELPS)) | (count <= _ROUGH)))
+        enough = max(enough, float(best[seen].max(initial=0.0)) * (1 + _ALIKE))  # the others matter if they are worse
     return float(best.max())
 
 
@@ -167,6 +193,8 @@ class _Sums:
         self.summands, self.n, self.t, self.period = summands, n, t, period
         self.scale, self.log_f, self.rounding, self.columns = scale, log_f, rounding, columns
         self.exponent, self.angle = np.zeros((0, len(columns))), np.zeros((0, len(columns)))
+        self.faint = np.zeros(0, bool)
+        self.steepness = summands.steepness(t) * scale
 
     def only(self, keep: NDArray[np.bool_]) -> None:
         """Go on with some of the columns."""
@@ -177,11 +205,12 @@ class _Sums:
         """The sum over ``count`` frequencies on each side of 0, and what it may be short of."""
         self._extend(count + 1)
         t, period, tau = self.t, self.period, _CUT * self.period / (2 * math.pi * count)
-        theta = self._theta(0, count + 1)
+        theta = self._theta(np.arange(count + 1))
         damped = np.where(theta > 0, 2.0, 1.0) / (t**2 + theta**2) * np.exp(tau**2 / 2 * (t**2 - theta**2))
         turn = tau**2 * t * theta - 2 * np.arctan2(theta, t)
         power = np.exp(self.exponent)
-        total = (damped[:, None] * power * np.cos(self.angle + turn[:, None])).sum(axis=0)
+        wave = np.where(self.faint[:, None], 1.0, np.cos(self.angle + turn[:, None]))
+        total = (damped[:, None] * power * wave).sum(axis=0)
         rounding, log_f = self.rounding[self.columns], self.log_f[self.columns]
         # an error e of F(w) moves its nth power by (|F(w)| + e)^n - |F(w)|^n at most, and |F(w)| is never above F(t)
         moved = np.multiply.outer(np.hypot(t, theta), rounding) / np.exp(self.exponent / self.n)
@@ -196,21 +225,41 @@ class _Sums:
         nothing = math.exp(self.n * math.log1p(-gamma)) * tau / math.sqrt(2 * math.pi) if gamma < 1 else 0.0
         return np.asarray(np.maximum(whole * (1 + 1e-9) - nothing * (1 - 1e-9), _TINY), float)
 
-    def _theta(self, start: int, stop: int) -> Vector:
-        return np.asarray(2 * math.pi / self.period * np.arange(start, stop), float)
+    def _theta(self, places: NDArray[np.intp]) -> Vector:
+        return np.asarray(2 * math.pi / self.period * places, float)
 
     def _extend(self, count: int) -> None:
-        """log F(w)^n / F(t)^n, its real and imaginary part, for the first ``count`` frequencies."""
-        exponents, angles = [self.exponent], [self.angle]
+        """log F(w)^n / F(t)^n, its real and imaginary part, for the first ``count`` frequencies.
+
+        Of a group in which it is ``faint``, as it is in the middle and as far as it can change from there, a bound on the real part.
+        """
+        start = len(self.exponent)
+        groups = np.arange(start, count) // _GROUP if start else np.zeros(0, int)
+        exponent, angle = np.zeros((count - start, len(self.columns))), np.zeros((count - start, len(self.columns)))
+        faint = np.zeros(count - start, bool)
+        if start:
+            first, last = start // _GROUP, (count - 1) // _GROUP
+            middle = np.arange(first, last + 1) * _GROUP + _GROUP // 2
+            away = self.steepness[self.columns] * self._theta(np.array(_GROUP // 2))
+            away = away + np.multiply.outer(np.hypot(self.t, self._theta(middle)), self.rounding[self.columns]) / self.n
+            most = self.n * np.log(np.exp(self._logarithms(middle)[0] / self.n) + away)
+            faint = (most.max(axis=1) < _FAINT)[groups - first]
+            exponent[faint] = most[groups - first][faint]
+        exponent[~faint], angle[~faint] = self._logarithms(np.arange(start, count)[~faint])
+        self.exponent, self.angle = np.concatenate([self.exponent, exponent]), np.concatenate([self.angle, angle])
+        self.faint = np.concatenate([self.faint, faint])
+
+    def _logarithms(self, places: NDArray[np.intp]) -> tuple[Vector, Vector]:
+        """That for some frequencies."""
+        exponents, angles = [np.zeros((0, len(self.columns)))], [np.zeros((0, len(self.columns)))]
         step = max(1, 2**17 // max(self.summands.width, len(self.columns)))  # arrays that stay in the cache
-        for start in range(len(self.exponent), count, step):
-            theta = self._theta(start, min(start + step, count))
-            real, imaginary = self.summands.turned(self.t, theta, self.columns)
+        for start in range(0, len(places), step):
+            real, imaginary = self.summands.turned(self.t, self._theta(places[start : start + step]), self.columns)
             scale = self.scale[self.columns]
             real, imaginary = real * scale, imaginary * scale  # F(w) / F(t) - 1
             exponents.append(self.n / 2 * np.log1p(np.maximum(real * (2 + real) + imaginary**2, -1 + 1e-16)))
             angles.append(self.n * np.arctan2(imaginary, 1 + real))
-        self.exponent, self.angle = np.concatenate(exponents), np.concatenate(angles)
+        return np.concatenate(exponents), np.concatenate(angles)
 
 
 def _saddle(summands: Summands, n: float) -> float:

@@ -25,7 +25,7 @@ from ..._blocks import Agreement, Block
 from ..._errors import TargetError
 from ..privacy import log_above, total_epsilon_ratio
 from .lower import central_lower as _lower
-from .normal import normal_epsilon
+from .normal import Spread, normal_noise
 from .pairs import Blanket, Law, Vector
 from .positive import Atoms, Summands, positive_part
 from .sets import Sets
@@ -37,6 +37,7 @@ __all__ = [
     "central_delta",
     "central_epsilon",
     "central_lower",
+    "check_units",
 ]
 
 LARGEST_UNITS = 12
@@ -48,6 +49,8 @@ _NEGLIGIBLE, _HOPELESS = 1e-9, 150.0
 """A local eps that floats can tell from 0, and whose square they can hold; others are returned as they are."""
 _PRECISION = 1e-6
 """How closely the search encloses eps, relative to it, unless delta is reached closely before."""
+_CALM = 20
+"""A noise so many times the largest summand is nearly that of a normal sum."""
 _CLOSE = 5e-4
 """The share of delta that may stay unused: some 2e-5 of eps."""
 _ROOM = 3e-5
@@ -68,7 +71,7 @@ def central_epsilon(blocks: Sequence[Block], records: int, delta: float) -> floa
     def reached(epsilon: float, rough: bool) -> float:
         return _share(sets.at(epsilon), records, rough=rough)
 
-    return _search(reached, math.sqrt(sets.gamma * sets.spread / records), delta, 0.0, local)
+    return _search(reached, sets.spread(records), records, sets.reach, delta, 0.0, local)
 
 
 def central_bound(blocks: Sequence[Block], records: int, delta: float) -> float:
@@ -91,12 +94,13 @@ def _smallest(blanket: Blanket, records: int, delta: float, local: float) -> flo
     watch = _Watch(blanket, records, epsilon)
     for law in blanket.laws():
         if watch.delta(law, delta) > delta:
-            noise = math.sqrt(blanket.gamma * float(law.p @ (law.a - law.b) ** 2) / records)
+            share = blanket.gamma / records
+            spread = Spread(share * float(law.p @ (law.a - law.b) ** 2), share * float(law.p @ law.b**2))
 
             def reached(epsilon: float, rough: bool, law: Law = law) -> float:
                 return _Watch(blanket, records, epsilon).delta(law, 0.0, rough=rough)
 
-            epsilon = _search(reached, noise, delta, epsilon, local)
+            epsilon = _search(reached, spread, records, blanket.ratio, delta, epsilon, local)
             if blanket.pairs > 1:  # a little room for pairs that are worse by rounding errors only
                 epsilon = min(epsilon * (1 + _ROOM), local)
             if epsilon >= local:
@@ -106,11 +110,13 @@ def _smallest(blanket: Blanket, records: int, delta: float, local: float) -> flo
     return min(epsilon, local)
 
 
-def central_delta(blocks: Sequence[Block], records: int, epsilon: float, *, rough: bool = False) -> float:
+def central_delta(
+    blocks: Sequence[Block], records: int, epsilon: float, *, rough: bool = False, sought: float = math.inf
+) -> float:
     """A number not below the delta of (``epsilon``, delta); 1 where a value can tell for sure what it was.
 
     A ``rough`` one is some percent too high, and quick for large plans; with matrices, it is that of one pair of rows that is
-    likely to be among the worst, and no proof.
+    likely to be among the worst, and no proof. One that is some times what is ``sought`` may be as much too high.
     """
     _check(blocks, records)
     if not epsilon >= 0:
@@ -122,7 +128,7 @@ def central_delta(blocks: Sequence[Block], records: int, epsilon: float, *, roug
         return min(2 * local, 1.0)  # at most e^local - 1
     sets = _sets(blocks)
     if sets is not None:
-        return min(_share(sets.at(epsilon), records, rough=rough), 1.0)
+        return min(_share(sets.at(epsilon), records, rough=rough, sought=sought), 1.0)
     blanket = Blanket.of(blocks)
     watch, worst = _Watch(blanket, records, epsilon), 0.0
     for law in [blanket.first] if rough else blanket.laws():
@@ -142,7 +148,11 @@ def central_lower(blocks: Sequence[Block], records: int, delta: float) -> float:
 
 def _check(blocks: Sequence[Block], records: int) -> None:
     check_records(records)
-    units = sum(len(block.units) for block in blocks)
+    check_units(sum(len(block.units) for block in blocks))
+
+
+def check_units(units: int) -> None:
+    """Refuse more units than a central epsilon is computed for."""
     if not 1 <= units <= LARGEST_UNITS:
         raise TargetError(
             f"The plan has {units} units; a central epsilon is computed for 1 to {LARGEST_UNITS}. Bundle some attributes."
@@ -160,47 +170,54 @@ def _sets(blocks: Sequence[Block]) -> Sets | None:
     return Sets.of(blocks) if several else None
 
 
-def _share(summands: Summands, records: int, enough: float = 0.0, *, rough: bool = False) -> float:
-    """delta of the worst pair of rows; if it is no more than ``enough``, or if asked for, perhaps a rough bound."""
-    return positive_part(summands, records, enough * records * (1 - 1e-9), rough=rough) / records * (1 + 1e-12)
+def _share(
+    summands: Summands, records: int, enough: float = 0.0, *, rough: bool = False, sought: float = math.inf
+) -> float:
+    """delta of the worst pair of rows; if it is no more than ``enough``, or as :func:`positive_part` says, perhaps a rough bound."""
+    bound = positive_part(summands, records, enough * records * (1 - 1e-9), rough=rough, sought=sought * records)
+    return bound / records * (1 + 1e-12)
 
 
-def _search(reached: Callable[[float, bool], float], noise: float, delta: float, low: float, local: float) -> float:
+def _search(
+    reached: Callable[[float, bool], float],
+    spread: Spread,
+    records: int,
+    largest: float,
+    delta: float,
+    low: float,
+    local: float,
+) -> float:
     """An eps at which the bound ``reached`` is at most ``delta``, given that it is not at ``low``.
 
-    sqrt(-log delta) is nearly linear in eps, as for a normal sum, whose standard deviation is n ``noise``: so the first guess.
-    Then secants. The bound is rough as long as steps are long. Whatever is returned was reached, or is the local eps. A rough
-    bound above ``delta`` tells only where to look next: where few rows hide the others it may be many times too high.
+    A normal sum gives the first guess; then its noise is corrected by what was found there. Where the ``largest``
+    a or e^eps b is no small part of the noise, the bound is rough as long as steps are long. Whatever is returned was reached, or
+    is the local eps. A rough bound above ``delta`` tells only where to look next: where few rows hide the others it may be
+    many times too high.
     """
-
-    def height(share: float) -> float:
-        return math.sqrt(-math.log(min(max(share, 1e-300), 1.0)))
-
-    goal = height(delta) * (1 + 1e-12)  # above what rounding the root and the logarithm can do
-    # aim between the goal and a delta that is too small by a share of _CLOSE
-    room = _CLOSE / (2 * goal) + 1e-12
+    goal = delta * (1 - _CLOSE / 2)
     missed, high = low, local
-    last, slope = (0.0, height(noise / math.sqrt(2 * math.pi)), True), 0.0  # as if sums were normal
-    x, rough = normal_epsilon(noise, delta), True
+    x = spread.epsilon(goal, local)
+    was_rough = rough = records * spread.noise(x) < _CALM * largest * math.exp(x)
+    last, tilt = (0.0, 0.0), 0.0
     for _ in range(100):
         if not low < x < high:
             x = (low + high) / 2
         # never closer to an end than a part of the precision asked for
-        margin = min(_PRECISION / 4 * high, (high - low) / 4)
+        margin = min(_PRECISION / 4 * x, (high - low) / 4)
         x = min(max(x, low + margin), high - margin)
-        now = height(reached(x, rough))
-        if now >= goal:
+        now = reached(x, rough)
+        if now <= delta:
             high = x
         else:
             low = x
         narrow = high - low <= _PRECISION * high
-        if not rough and (narrow or 0 <= now - goal <= room):
+        if not rough and (narrow or delta * (1 - _CLOSE) <= now <= delta):
             break
-        before, then, was_rough = last
-        if slope <= 0 or rough == was_rough:  # between a rough bound and another it would be wrong
-            slope = (now - then) / (x - before) if x != before else 0.0
-        last = x, now, rough
-        step = (goal + room / 2 - now) / slope if slope > 0 else -x
+        found = math.log(normal_noise(x, min(max(now, 1e-300), 1.0)) / spread.noise(x))
+        if x != last[0] and rough == was_rough:
+            tilt = (found - last[1]) / (x - last[0])
+        last, was_rough = (x, found), rough
+        step = spread.epsilon(goal, local, found - tilt * x, tilt) - x
         if rough and (narrow or abs(step) <= 0.05 * x):
             rough, low = False, missed
         x += step
