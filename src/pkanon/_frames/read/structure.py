@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 PIECE = 1 << 20
 """Bytes read together."""
-_PART = 1 << 16
+_PART = 1 << 18
 """Bytes looked at together: large enough for numpy, small enough for the cache."""
 
 QUOTE = ord('"')
