@@ -34,7 +34,7 @@ docs: .venv-docs/ready .venv/dev
 	PYTHONPATH=src .venv-docs/bin/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet -d .venv-docs/doctrees docs site
 	@echo "Open site/index.html."
 
-# SCALE="--largest 8 --csv 8 --write" measures tables larger than memory up to 10^8 rows; it takes 30 GB and half an hour.
+# SCALE="--largest 8 --csv 100000000 --write" measures tables larger than memory up to 10^8 rows; it takes 20 GB and half an hour.
 bench: .venv/dev .venv-peers/ready java
 	$(BIN)/python benchmarks/speed.py --write
 	$(BIN)/python benchmarks/whole.py --write
