@@ -129,3 +129,19 @@ def test_buckets_in_another_order_are_another_order(seed, tmp_path, monkeypatch)
     other = order_of(seed, tmp_path)
     assert sorted(other.tolist()) == sorted(honest.tolist())
     assert not np.array_equal(other, honest)
+
+
+def test_a_file_of_buckets_stays_until_the_last_one_is_forgotten(tmp_path):
+    buckets = Buckets(tmp_path, [np.dtype(np.uint64)], skipped=0, bits=2, files=2)
+    words = np.arange(1_000, dtype=np.uint64) << np.uint64(54)  # 256 to a bucket, the last one has fewer
+    buckets.add(0, [words])
+    assert [buckets.rows(bucket) for bucket in range(4)] == [256, 256, 256, 232]
+    buckets.forget(0)
+    ((lanes, _),) = buckets.slices(1)
+    assert lanes[0].tolist() == words[256:512].tolist()
+    buckets.forget(1)
+    with pytest.raises(ValueError, match="closed file"):
+        list(buckets.slices(1))
+    ((lanes, _),) = buckets.slices(3)
+    assert lanes[0].tolist() == words[768:].tolist()
+    buckets.close()

@@ -27,8 +27,8 @@ from .spool import Spool
 Lanes = list[NDArray[Any]]
 """Arrays of one length: order words, and whatever goes with them."""
 
-_FILES = 16
-"""Files of a table at most: the more there are, the sooner the first is gone, and the shorter is what is written at once."""
+MOST_FILES = 16
+"""The more files there are, the sooner the first is gone, and the shorter is what is written at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +57,11 @@ class _Part:
 class Buckets:
     """Rows in 2^bits buckets by the bits of their words that follow the first ``skipped``. Any thread may add a run."""
 
-    def __init__(self, folder: Path, dtypes: Sequence[np.dtype[Any]], *, skipped: int, bits: int) -> None:
+    def __init__(
+        self, folder: Path, dtypes: Sequence[np.dtype[Any]], *, skipped: int, bits: int, files: int = MOST_FILES
+    ) -> None:
         self.dtypes, self.skipped, self.bits = tuple(dtypes), skipped, bits
-        self._each = max(self.number // _FILES, 1)
+        self._each = max(self.number // files, 1)
         self._parts = [_Part(folder, self._each) for _ in range(0, self.number, self._each)]
         self._runs: dict[int, _Run] = {}
         self._lock = threading.Lock()
@@ -72,7 +74,7 @@ class Buckets:
     def add(self, place: int, lanes: Lanes, passed: pl.DataFrame | None = None) -> None:
         """Write a run; the runs of a bucket are read in the order of their ``place``."""
         buckets = (lanes[0] << np.uint64(self.skipped)) >> np.uint64(64 - self.bits)
-        buckets = buckets.astype(np.uint8 if self.bits <= 8 else np.uint16)  # sorted digit by digit
+        buckets = buckets.astype(np.uint8 if self.bits <= 8 else np.uint16)  # numpy sorts up to 16 bits by radix
         order = np.argsort(buckets, kind="stable")
         starts = np.zeros(self.number + 1, np.int64)
         np.cumsum(np.bincount(buckets, minlength=self.number), out=starts[1:])
@@ -137,7 +139,8 @@ class Buckets:
         with self._lock:
             part = self._parts[bucket // self._each]
             part.needed -= 1
-        if not part.needed:
+            last = not part.needed
+        if last:
             part.file.close()
 
     def close(self) -> None:

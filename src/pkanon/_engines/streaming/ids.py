@@ -25,7 +25,7 @@ class Fingerprints:
     def __init__(self, name: str, folder: Path, bits: int) -> None:
         self._name = name
         self._seeds = [int.from_bytes(os.urandom(8), "little") for _ in range(2)]
-        self._buckets = Buckets(folder, [np.dtype(np.uint64)] * 2, skipped=0, bits=bits)
+        self._buckets = Buckets(folder, [np.dtype(np.uint64)] * 2, skipped=0, bits=bits, files=1)
         self._runs = 0
         self._dtype: pl.DataType | None = None
 

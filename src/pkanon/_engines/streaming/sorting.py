@@ -78,7 +78,7 @@ class Sorter:
 
     def _split(self, buckets: Buckets, bucket: int, start: int, place: Place) -> int:
         """A bucket that is too large, in smaller ones by the bits that follow."""
-        smaller = Buckets(self.folder, buckets.dtypes, skipped=buckets.skipped + buckets.bits, bits=4)
+        smaller = Buckets(self.folder, buckets.dtypes, skipped=buckets.skipped + buckets.bits, bits=4, files=1)
         try:
             for number, (lanes, passed) in enumerate(_grouped(buckets.slices(bucket), self.sizes.run)):
                 smaller.add(number, lanes, passed)

@@ -85,5 +85,6 @@ def _on_disk(folder: Path | None, action: Callable[[], T]) -> T:
         reason = error.strerror or "the disk failed"
     where = "" if folder is None else f" in {folder.absolute()}"
     raise EnvironmentFailure(
-        f"Temporary files{where} cannot be used: {reason}; they hold the codes of all rows and 8 bytes for each."
+        f"Temporary files{where} cannot be used: {reason}; they hold the codes of all rows and 8 bytes for each, "
+        "16 more if there is an id, and the columns that are passed on."
     )
