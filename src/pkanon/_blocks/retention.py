@@ -183,7 +183,7 @@ class Retention(Block):
             factor = math.prod((gain if agree else off for (_, gain, off), agree in zip(terms, agreeing)), start=1.0)
             term = factor * (counts.sum(summed, keepdims=True) if summed else counts)
             if all(agreeing):
-                result = term  # the largest, which the others are added to in place
+                result = term  # the only one of full shape; the others are added to it in place
             else:
                 result += term
         return np.asarray(np.broadcast_to(result, counts.shape))

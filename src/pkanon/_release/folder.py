@@ -85,7 +85,7 @@ def fill_folder(
     from .signature import write_signature
 
     texts = {PLAN: _text(plan.to_json())}
-    with ThreadPoolExecutor(1) as pool:  # the certificate has a digest of all rows, and they are written meanwhile
+    with ThreadPoolExecutor(1) as pool:  # the certificate needs a digest of all rows, computed while they are written
         stated = pool.submit(lambda: _text(certificate.to_json()))
         try:
             for step, name in enumerate(names):
@@ -111,7 +111,7 @@ def fill_folder(
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    with ThreadPoolExecutor(1) as pool:  # the disk has the rows while they are hashed
+    with ThreadPoolExecutor(1) as pool:  # the rows go to the disk while they are hashed
         on_disk = pool.map(sync, [folder / name for name in names])
         package = _text(datapackage(plan, certificate, folder, names))
         list(on_disk)

@@ -14,7 +14,8 @@ _LARGEST = 2**25 - 2**14
 def keep_freed_memory() -> None:
     """Let the process keep what arrays of up to 32 MB leave behind; to be called before the work on a large table.
 
-    The allocator of glibc hands freed memory back to the system, a page at a time, until it has seen a large array come and go.
-    Then it takes such sizes for usual and keeps their memory (mallopt(3), M_MMAP_THRESHOLD). Elsewhere this does nothing.
+    The allocator of glibc gives the memory of a large array back at once, and the next array is new memory, handed out page by
+    page. Once it has seen one of 32 MB come and go it takes such sizes for usual, and keeps up to 64 MB for as long as the process lives
+    (mallopt(3), M_MMAP_THRESHOLD; setting MALLOC_MMAP_THRESHOLD_ in the environment prevents it). Elsewhere this does nothing.
     """
     np.empty(_LARGEST, np.uint8)

@@ -16,9 +16,9 @@ from .._schema import Codes
 from .threads import thread_count
 
 _PIECE = 2**17
-"""Rows moved at a time: few enough for a cache, and enough that threads do not wait for each other's turn."""
+"""Rows moved at a time: few enough for a cache, and enough that threads do not wait for Python's lock."""
 _APART = 64
-"""Columns begin at multiples of so many bytes, as processors like it."""
+"""Columns begin at multiples of so many bytes, so that numbers of several bytes stand as numpy wants them."""
 
 
 class Records:
@@ -95,7 +95,7 @@ def _records(dtypes: tuple[np.dtype[Any], ...]) -> list[np.dtype[np.void]]:
 
 
 def _side_by_side(dtypes: Sequence[np.dtype[Any]], rows: int) -> list[Codes]:
-    """Empty columns in one piece of memory: the system hands out a large one faster than many."""
+    """Empty columns in one piece of memory: the system hands out a large one faster than many. Who keeps one keeps all."""
     sizes = [rows * dtype.itemsize for dtype in dtypes]
     starts = [0, *itertools.accumulate(-(-size // _APART) * _APART for size in sizes)]
     room = np.empty(starts[-1], np.uint8)

@@ -1,5 +1,6 @@
 """Freed memory stays with the process once it has been asked to keep it."""
 
+import platform
 import subprocess
 import sys
 
@@ -24,4 +25,5 @@ def faults(way):
 
 
 def test_arrays_that_come_and_go_take_the_same_memory_again():
-    assert 4 * faults("kept") < faults("not")
+    if platform.libc_ver()[0] == "glibc":  # others do as they like
+        assert 4 * faults("kept") < faults("not")

@@ -26,7 +26,7 @@ from .textfile import AS_TEXT, Reading
 Missing = Callable[[], NDArray[np.bool_]]
 
 _MOST_KEPT = 2**12
-"""Values of an attribute whose coder is kept for the next table: its tables are small then."""
+"""Values of an attribute whose coder is kept for the next table: what it looks codes up in is small then."""
 
 
 class Column(Protocol):
@@ -166,7 +166,7 @@ _coders: dict[tuple[int, bool], Coder] = {}
 
 
 def _coder(attribute: Attribute, unrounded: bool) -> Coder:
-    """Made once for an attribute of few values, and gone with it: small tables spend much of their time on such tables."""
+    """Made once for an attribute of few values, and gone with it: making one takes much of the time of a small table."""
     if attribute.size > _MOST_KEPT:
         return Coder.of(attribute, unrounded=unrounded)
     key = id(attribute), unrounded  # not the attribute: two are equal if their values are equal in Python, 1 and 1.0

@@ -113,6 +113,7 @@ def write_parquet(
     """
     casts = [pl.col(name).cast(dtype) for name, dtype in (types or {}).items()]
 
+    # polars calls functions for metadata experimental; tests of the folder would see it if they came too early
     def at_the_end(_: object) -> dict[str, str]:
         return dict(metadata() if callable(metadata) else metadata)
 
