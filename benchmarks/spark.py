@@ -2,6 +2,7 @@
 
     python benchmarks/spark.py speed --rows 5000000           local[2]: rand() and ORDER BY rand() in SQL, then pkanon; ratios
     python benchmarks/spark.py cluster --rows 5000000         two workers; an executor is killed while rows are randomised
+    ... --write                                               also put it into docs/results/benchmarks.md
 
 Both read the same Parquet file, resampled from the embedded table, and both write Parquet files. SQL writes as many files as it has
 tasks, pkanon one; SQL's generator is not a cryptographic one, and nothing is checked. Medians of rounds that take turns.
@@ -28,6 +29,7 @@ import numpy as np
 import polars as pl
 
 import pkanon as pk
+from report import put
 
 warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 
@@ -38,6 +40,7 @@ def main() -> None:
     parser.add_argument("what", choices=["speed", "cluster"])
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="pkanon-spark-"))
     try:
@@ -46,7 +49,10 @@ def main() -> None:
         picked = np.random.default_rng(1).integers(0, table.height, chosen.rows)
         table[picked].write_parquet(people, row_group_size=2**18)
         plan = pk.plan(pk.demo_schema(), records=chosen.rows, k=20)
-        (speed if chosen.what == "speed" else cluster)(folder, people, plan, chosen.rounds)
+        report = speed(folder, people, plan, chosen.rounds) if chosen.what == "speed" else cluster(folder, people, plan)
+        print(report)
+        if chosen.write:
+            put(f"spark-{chosen.what}", report)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -84,7 +90,7 @@ def spark_rand() -> Any:
     return functions.rand()
 
 
-def speed(folder: Path, people: Path, plan: pk.Plan, rounds: int) -> None:
+def speed(folder: Path, people: Path, plan: pk.Plan, rounds: int) -> str:
     """Seconds of both, and their ratio."""
     spark = session("local[2]", folder)
     frame = spark.read.parquet(str(people))
@@ -104,18 +110,25 @@ def speed(folder: Path, people: Path, plan: pk.Plan, rounds: int) -> None:
                 )
             if turn:
                 times[name].append(time.perf_counter() - start)
+    version = spark.version
     spark.stop()
     medians = {name: statistics.median(own) for name, own in times.items()}
-    print(f"{plan.records:,} rows x {len(plan.schema.randomised)} attributes, local[2], load {os.getloadavg()[0]:.1f}")
-    for name, own in times.items():
-        print(f"  {name:7} {medians[name]:6.2f} s   ({', '.join(f'{each:.2f}' for each in own)})")
-    print(f"  ratio   {medians['pkanon'] / medians['sql']:6.2f}")
     begun = {step: at for step, done, at in steps if done == 0}
     ended = {step: at for step, done, at in steps if done == 1}
-    print("  last round:", ", ".join(f"{step} {ended[step] - begun[step]:.2f} s" for step in begun))
+    print("last round:", ", ".join(f"{step} {ended[step] - begun[step]:.2f} s" for step in begun), file=sys.stderr)
+    lines = [
+        f"{plan.records:,} rows x {len(plan.schema.randomised)} attributes, PySpark {version}, `local[2]` on {os.cpu_count()} cores; "
+        f"medians of {rounds} rounds.",
+        "",
+        "| | seconds | ratio |",
+        "| --- | ---: | ---: |",
+    ]
+    for name, what in (("sql", "Spark SQL, `rand()` and `ORDER BY rand()`"), ("pkanon", "`pk.spark.release`")):
+        lines.append(f"| {what} | {medians[name]:.1f} | {medians[name] / medians['sql']:.2f} |")
+    return "\n".join(lines)
 
 
-def cluster(folder: Path, people: Path, plan: pk.Plan, rounds: int) -> None:
+def cluster(folder: Path, people: Path, plan: pk.Plan) -> str:
     """Two workers; an executor is killed in the middle; every row is there once, as in memory."""
     port = free_port()
     home = Path(__import__("pyspark").__file__).parent
@@ -155,15 +168,18 @@ def cluster(folder: Path, people: Path, plan: pk.Plan, rounds: int) -> None:
 
         start = time.perf_counter()
         pk.spark.release(frame, plan, folder / "out", randomness=pk.Seeded(7), progress=kill)
-        print(f"{plan.records:,} rows, two workers, executor {killed} killed: {time.perf_counter() - start:.1f} s")
+        seconds = time.perf_counter() - start
         spark.stop()
         broken = [check.name for check in pk.verify(folder / "out").checks if check.verdict == "broken"]
         direct = pk.release(pl.read_parquet(people), plan, randomness=pk.Seeded(7))
         opened = pk.open_release(folder / "out")
         same = opened.certificate.digests == direct.certificate.digests
-        print(f"  killed: {bool(killed)}; checks broken: {broken}; the rows of memory, in their order: {same}")
         if not killed or broken or not same:
-            sys.exit(1)
+            raise SystemExit(f"killed: {killed}; checks broken: {broken}; the rows of memory, in their order: {same}")
+        return (
+            f"{plan.records:,} rows, a master and two workers; an executor was killed while rows were randomised: {seconds:.1f} s. "
+            "Nothing that `pkanon verify` checks is broken, and rows and order are those of the engine in memory."
+        )
     finally:
         for process in started:
             os.killpg(process.pid, signal.SIGKILL)
