@@ -15,7 +15,8 @@ it is complete. An interrupted run leaves nothing that looks like a release.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ from .certificate import Certificate, parse_certificate
 from .names import CERTIFICATE, FORMATS, MODELLED_KEY, PACKAGE, PLAN, PREDICTED, README
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from .._frames import Frames
@@ -41,6 +44,8 @@ HASHED = {"plan": PLAN, "certificate": CERTIFICATE, "readme": README, "predicted
 """Entries under ``pkanon`` in the data package, and the file that each has the hash of."""
 YOUNGER = ("predicted",)
 """Those that the first releases do without."""
+_PIECE = 2**20
+"""Bytes of a file that are hashed together."""
 _FIELD_TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean", "date": "date"}
 
 
@@ -85,8 +90,11 @@ def fill_folder(
     from .signature import write_signature
 
     texts = {PLAN: _text(plan.to_json())}
-    with ThreadPoolExecutor(1) as pool:  # the certificate needs a digest of all rows, computed while they are written
+    with ThreadPoolExecutor(
+        2
+    ) as pool:  # the digest of all rows, which the certificate needs, and the hashes of the files
         stated = pool.submit(lambda: _text(certificate.to_json()))
+        files = {name: _Growing(folder / name, pool) for name in names}
         try:
             for step, name in enumerate(names):
                 progress("writing", step / len(names))
@@ -98,22 +106,22 @@ def fill_folder(
                         _frames.wide_types(plan.schema),
                     )
                 else:
-                    _frames.write_csv(frame, folder / name)
+                    _frames.write_csv(frame, folder / name, files[name].grown)
         except EnvironmentFailure:
             stated.result()  # if it failed, that is why a file could not be written
             raise
-    if leave is not None:
-        shutil.rmtree(leave)
-    texts |= {
-        CERTIFICATE: stated.result(),
-        README: readme(plan, certificate, names),
-        PREDICTED: predicted(plan, certificate.rows),
-    }
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    with ThreadPoolExecutor(1) as pool:  # the rows go to the disk while they are hashed
-        on_disk = pool.map(sync, [folder / name for name in names])
-        package = _text(datapackage(plan, certificate, folder, names))
+        on_disk = pool.map(sync, [folder / name for name in names])  # the rows go to the disk while others are written
+        if leave is not None:
+            shutil.rmtree(leave)
+        texts |= {
+            CERTIFICATE: stated.result(),
+            README: readme(plan, certificate, names),
+            PREDICTED: predicted(plan, certificate.rows),
+        }
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        hashes = {name: file.hash() for name, file in files.items()}
+        package = _text(datapackage(plan, certificate, folder, hashes))
         list(on_disk)
     (folder / PACKAGE).write_text(package, encoding="utf-8")  # last: it makes a folder a release
     if key is not None:
@@ -145,8 +153,8 @@ def _text(value: dict[str, Any]) -> str:
     return laid_out(value) + "\n"
 
 
-def datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Sequence[str]) -> dict[str, Any]:
-    """``datapackage.json`` of the files in ``folder``, whose rows are in the files ``names``."""
+def datapackage(plan: Plan, certificate: Certificate, folder: Path, data: Mapping[str, str]) -> dict[str, Any]:
+    """``datapackage.json`` of the files in ``folder``; ``data`` names those that hold the rows, with their hashes."""
     fields = [_field(a) for a in plan.schema.attributes if a.role in ("randomise", "pass")]
     claim = " ".join((*certificate.statement, *certificate.void))
     return {
@@ -164,15 +172,15 @@ def datapackage(plan: Plan, certificate: Certificate, folder: Path, names: Seque
         },
         "resources": [
             {
-                "name": "data" if len(names) == 1 else f"data-{name.rpartition('.')[2]}",
+                "name": "data" if len(data) == 1 else f"data-{name.rpartition('.')[2]}",
                 "path": name,
                 "format": name.rpartition(".")[2],
                 "mediatype": "application/vnd.apache.parquet" if name.endswith(".parquet") else "text/csv",
                 **({} if name.endswith(".parquet") else {"encoding": "utf-8"}),
-                "hash": file_hash(folder / name),
+                "hash": own,
                 "schema": {"fields": fields, "missingValues": [""]},
             }
-            for name in names
+            for name, own in data.items()
         ],
     }
 
@@ -199,6 +207,31 @@ def file_hash(path: Path) -> str:
     """The hash of a file as a data package states it."""
     with open(path, "rb") as file:
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+
+
+class _Growing:
+    """A file that is written from its beginning to its end, and hashed on the way by a thread of ``pool``."""
+
+    def __init__(self, path: Path, pool: Executor) -> None:
+        self._path, self._pool = path, pool
+        self._digest, self._done = hashlib.sha256(), 0
+        self._turn = threading.Lock()
+
+    def grown(self) -> None:
+        """There is more of it, and what is there stays as it is."""
+        self._pool.submit(self._follow)
+
+    def hash(self) -> str:
+        """The hash of the file, which is complete."""
+        self._follow()
+        return f"sha256:{self._digest.hexdigest()}"
+
+    def _follow(self) -> None:
+        with self._turn, open(self._path, "rb") as file:
+            file.seek(self._done)
+            while piece := file.read(_PIECE):
+                self._digest.update(piece)
+                self._done += len(piece)
 
 
 def read_folder(path: str | Path) -> tuple[Path, Plan, Certificate]:

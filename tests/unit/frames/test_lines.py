@@ -94,6 +94,16 @@ def test_pieces_with_other_values_are_joined_each_by_its_own_table(tmp_path: Pat
     assert all(lines.joined(piece) is not None for piece in pieces)
 
 
+def test_what_is_told_while_a_frame_is_written_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "_PIECE", ROWS)
+    frame = pl.DataFrame({"a": drawn([1, 2], pl.Int8(), 1).append(drawn([3], pl.Int8(), 2))})
+    path, seen = tmp_path / "table.csv", []
+    write_csv(frame, path, lambda: seen.append(path.read_bytes()))
+    assert [part.count(b"\n") for part in seen] == [1 + ROWS, 1 + 2 * ROWS]
+    assert seen[1].startswith(seen[0])
+    assert seen[1] == path.read_bytes() == frame.write_csv().encode()
+
+
 def test_a_large_domain_is_not_combined(tmp_path: Path) -> None:
     texts = [f"value {i}" for i in range(5000)]
     frame = pl.DataFrame(

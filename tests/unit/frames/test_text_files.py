@@ -4,12 +4,15 @@ import gzip
 import random
 
 import numpy as np
+import polars as pl
 import pytest
 
 from pkanon._errors import DataError, InputError
 from pkanon._frames import TextFormat, encode
+from pkanon._frames.read import textfile
 from pkanon._schema import Attribute, Schema
 
+SCAN = pl.scan_csv
 SCHEMA = Schema(
     [
         Attribute("sex", ["F", "M"]),
@@ -17,6 +20,14 @@ SCHEMA = Schema(
         Attribute("town", ["x", "y"], missing="value"),
     ]
 )
+
+
+@pytest.fixture(params=["looked at first", "looked at meanwhile"], autouse=True)
+def way(request, monkeypatch):
+    """Long texts are looked at before they are read, others while they are."""
+    if request.param == "looked at first":
+        monkeypatch.setattr(textfile, "_LOOKED_AT_FIRST", 0)
+    return request.param
 
 
 def codes(path, schema=SCHEMA, **text):
@@ -162,6 +173,13 @@ def test_a_missing_closing_quote_loses_no_row_silently(file):
     schema = Schema([Attribute("sex", ["F", "M"]), Attribute("note", role="drop"), Attribute("town", ["x", "y"])])
     path = file('sex,note,town\nF,"abc,x\nM,"def",y\nF,"ghi",x\n')
     assert "quote" in refused(path, schema)
+
+
+def test_an_open_quote_in_a_long_text_is_noticed_before_polars_takes_the_rest_for_one_field(file, way, monkeypatch):
+    asked = []
+    monkeypatch.setattr(textfile.pl, "scan_csv", lambda *args, **options: asked.append(args) or SCAN(*args, **options))
+    assert "quote" in refused(file('sex,age,town\nF,7,"x\nM,8,x\n'))
+    assert bool(asked) == (way == "looked at meanwhile")
 
 
 def test_short_lines_behind_quoted_separators(file):

@@ -9,6 +9,7 @@ import pytest
 
 import pkanon as pk
 from pkanon._errors import EnvironmentFailure
+from pkanon._frames.write import output
 
 SCHEMA = pk.Schema(
     [
@@ -69,6 +70,14 @@ def test_frictionless_calls_it_valid(release, tmp_path, format):
     release.save(tmp_path / "out", format=format)
     report = frictionless.validate(str(tmp_path / "out" / "datapackage.json"))
     assert report.valid, report.flatten(["type", "message"])
+
+
+def test_the_hash_of_a_file_that_was_hashed_on_the_way_is_that_of_the_file(release, tmp_path, monkeypatch):
+    monkeypatch.setattr(output, "_PIECE", 7)
+    release.save(tmp_path / "out", format="both")
+    for resource in json.loads((tmp_path / "out/datapackage.json").read_text())["resources"]:
+        content = (tmp_path / "out" / resource["path"]).read_bytes()
+        assert resource["hash"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
 def test_frictionless_sees_a_value_that_was_not_declared(folder):

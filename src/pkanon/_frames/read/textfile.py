@@ -15,6 +15,8 @@ import codecs
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,13 +26,15 @@ import polars as pl
 
 from ..._errors import DataError, EnvironmentFailure, InputError
 from ..border import Unreadable, guarded, guarded_as, guarded_steps, rows
-from .structure import PIECE, is_utf8, look, records, separators, stray_quotes, uneven_lines, whole_lines
+from .structure import PIECE, Look, is_utf8, look, records, separators, stray_quotes, uneven_lines, whole_lines
 from .textopen import Packed, TextFormat, packed, separator_of, unpacked, without_blank_end, without_blank_lines
 
 _LIKELY_DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_HEADER = 1 << 24
 CHUNK = 1 << 24
 """Bytes of unpacked text that are read together."""
+_LOOKED_AT_FIRST = 1 << 28
+"""Bytes of a text from which on it is looked at before it is read."""
 
 
 @dataclass(frozen=True)
@@ -124,17 +128,21 @@ class TextFile:
         """
         names = self.names
         careful = any(readings[name].takes_anything or readings[name].listed is not None for name in names)
-        seen = guarded(f"{self.path} cannot be read.", look, self.pieces(), self.separator if careful else None)
-        if seen.nul:
-            raise DataError(self._has_nul)
-        if seen.stray or seen.quotes % 2:
-            raise DataError(self._stray_quote)
         done, gaps = 0, 0
         options = self._options(readings)
-        for frame, share in self._chunks(options) if self.packed else self._scanned(options):
-            done += frame.height
-            gaps += frame[names[-1]].null_count()
-            yield frame, share
+        unreadable = None
+        with self._looked_at(self.separator if careful else None) as looked:
+            try:
+                for frame, share in self._chunks(options) if self.packed else self._scanned(options):
+                    done += frame.height
+                    gaps += frame[names[-1]].null_count()
+                    yield frame, share
+            except Unreadable as error:
+                unreadable = error
+            seen = looked()
+        self._refuse(seen)  # what the bytes say comes first
+        if unreadable is not None:
+            raise unreadable
         # A signal that somebody else handles makes polars stop early, as if the file ended there. Line ends
         # inside quotes are rare, and slow to tell from others: they are looked for only if the plain count differs.
         if done + 1 != seen.lines and not (seen.quotes and done + 1 == records(self.pieces(), self.separator)):
@@ -144,6 +152,28 @@ class TextFile:
         # polars overlooks one separator too many at the very end, too.
         if (seen.last == self.separator or self._may_be_short(done, gaps)) and (problem := self._uneven()) is not None:
             raise DataError(problem)
+
+    @contextmanager
+    def _looked_at(self, separator: str | None) -> Iterator[Callable[[], Look]]:
+        """What a look at the bytes finds, once it is asked for; a thread looks while the text is read.
+
+        A long text is looked at before: after a quote that stays open, polars would have all the rest in memory.
+        """
+        failed = f"{self.path} cannot be read."
+        if self.likely_bytes() > _LOOKED_AT_FIRST:
+            seen = guarded(failed, look, self.pieces(), separator)
+            self._refuse(seen)
+            yield lambda: seen
+            return
+        with ThreadPoolExecutor(1) as pool:
+            looking = pool.submit(guarded, failed, look, self.pieces(), separator)
+            yield looking.result
+
+    def _refuse(self, seen: Look) -> None:
+        if seen.nul:
+            raise DataError(self._has_nul)
+        if seen.stray or seen.quotes % 2:
+            raise DataError(self._stray_quote)
 
     def _scanned(self, options: Mapping[str, Any]) -> Iterator[tuple[pl.DataFrame, float]]:
         """The rows of a text that polars can look at as a whole, in batches that it cuts."""
@@ -189,8 +219,16 @@ class TextFile:
             return False
         return separators(self.pieces(), self.separator) != (len(self.names) - 1) * (count + 1)
 
+    def likely_bytes(self) -> float:
+        """The length of the text; a packed one is taken to shrink as much all along as in the first piece."""
+        return self._likely_length()[0]
+
     def likely_rows(self) -> float:
-        """The number of rows, judged by the first piece; a packed text is taken to shrink as much all along."""
+        """The number of rows, judged by the first piece."""
+        length, first = self._likely_length()
+        return max(length * first.count(b"\n") / max(len(first), 1), 1.0)
+
+    def _likely_length(self) -> tuple[float, bytes]:
         size = self.path.stat().st_size if self.data is None else len(self.data)
         read = 0.0
 
@@ -199,8 +237,7 @@ class TextFile:
             read = share
 
         first = next(self.pieces(told), b"")
-        length = len(first) / read if read else size
-        return max(length * first.count(b"\n") / max(len(first), 1), 1.0)
+        return (len(first) / read if read else size), first
 
     def diagnosis(self) -> str:
         """Why polars gave up, as far as the bytes tell."""

@@ -71,8 +71,8 @@ class Frames:
         return register_io_source(read, schema=self.schema)
 
 
-def write_csv(frame: pl.DataFrame | Frames, path: str | Path) -> None:
-    """Writes a CSV file; an existing one is replaced."""
+def write_csv(frame: pl.DataFrame | Frames, path: str | Path, grown: Callable[[], None] = lambda: None) -> None:
+    """Writes a CSV file; an existing one is replaced. ``grown`` is called whenever there is more of it, which stays as it is."""
     lines = Lines()
     rows = 0
 
@@ -80,7 +80,7 @@ def write_csv(frame: pl.DataFrame | Frames, path: str | Path) -> None:
         nonlocal rows
         with open(path, "wb") as file:
             pl.DataFrame(schema=frame.schema).write_csv(file)
-            for piece in frame.pieces() if isinstance(frame, Frames) else (frame,):
+            for piece in frame.pieces() if isinstance(frame, Frames) else frame.iter_slices(_PIECE):
                 if (joined := lines.joined(piece)) is None:
                     piece.write_csv(file, include_header=False)
                 else:
@@ -88,6 +88,7 @@ def write_csv(frame: pl.DataFrame | Frames, path: str | Path) -> None:
                 file.flush()
                 _check_end(path, piece.tail(1).write_csv(include_header=False).encode())
                 rows += piece.height
+                grown()
 
     written(write, path)
     if rows != frame.height:
@@ -128,6 +129,9 @@ def write_parquet(
     if count != frame.height:
         raise EnvironmentFailure(_STOPPED.format(path=path))
 
+
+_PIECE = 2**19
+"""Rows of a data frame written together: what is done with them meanwhile ends soon after the last."""
 
 _COMPRESSION_LEVEL = 1
 """Of zstd. Codes of shuffled rows have no patterns: higher levels take longer, and files are no smaller."""
