@@ -148,8 +148,11 @@ def program(problem: Problem, signs: Mapping[int, float], floors: Mapping[int, f
     if scales.min() < TINY or not np.isfinite(costs.sum()):
         return None
     gain = math.expm1(problem.epsilon)
-    rows = np.array([np.bincount(kind, row * problem.cells) for row in problem.characters(masks)])
-    rows = rows * np.array([signs[mask] for mask in masks])[:, None] * gain / scales[:, None]
+    rows = problem.characters(masks)
+    rows *= problem.cells
+    if kind.max() < len(kind) - 1:
+        rows = np.array([np.bincount(kind, row) for row in rows])
+    rows *= (np.array([signs[mask] for mask in masks]) * gain / scales)[:, None]
     least = np.array([bounded.get(mask, -math.inf) for mask in masks]) / scales * (1 + MARGIN)
     costs = np.append(costs / costs.sum(), np.zeros(len(masks) - len(terms)))
     price = np.asarray(np.bincount(kind, problem.cells), float) * gain
