@@ -152,7 +152,9 @@ def program(problem: Problem, signs: Mapping[int, float], floors: Mapping[int, f
     rows *= problem.cells
     if kind.max() < len(kind) - 1:
         rows = np.array([np.bincount(kind, row) for row in rows])
-    rows *= (np.array([signs[mask] for mask in masks]) * gain / scales)[:, None]
+    rows *= np.array([signs[mask] for mask in masks])[:, None]
+    rows *= gain
+    rows /= scales[:, None]
     least = np.array([bounded.get(mask, -math.inf) for mask in masks]) / scales * (1 + MARGIN)
     costs = np.append(costs / costs.sum(), np.zeros(len(masks) - len(terms)))
     price = np.asarray(np.bincount(kind, problem.cells), float) * gain
