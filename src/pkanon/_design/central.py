@@ -49,6 +49,8 @@ APART, ALIKE = 0.8, 0.05
 AHEAD, PLACES, NEARBY = 1.2, 6, 2e-4
 """How far beyond a first result, in logarithms of strength, and at how many places other designs are looked for; and how closely
 the largest strength is searched for there, where one design often gives way to another."""
+LOST = 0.9
+"""An excess that no other design was found to make up for."""
 FALLEN, FINEST = 0.5, 0.025
 """The excess up to which it is looked at where it falls, and how close to each other."""
 LEVEL = 8e-3
@@ -210,27 +212,29 @@ class CentralTarget:
     @staticmethod
     def _beyond_it(search: Search[tuple[float, Made]], least: float, most: float) -> tuple[float, Made] | None:
         """The same, well beyond what was found: budgets beyond one that is too large may be good again, as other designs are best there."""
-        highest = min(least + AHEAD, most)
-        step = (highest - least) / PLACES
+        step = (min(least + AHEAD, most) - least) / PLACES
+        places: list[float] = []
+        while len(places) < PLACES and not (places and search.at(places[-1]) > LOST):
+            places.append(min(least + (len(places) + 1) * step, most))
 
         def good(places: Iterable[float]) -> float | None:
             return next((place for place in places if search.at(place) <= 0), None)
 
-        places = [highest - number * step for number in range(PLACES)]
-        found = good(places)
+        found = good(reversed(places))
         # where other designs become best, the excess falls, or grows less than elsewhere for a while: there it may be good
         slow = [
             (below, above)
-            for above, below in pairwise(places)
+            for below, above in pairwise(places)
             if search.at(below) < FALLEN and search.at(above) - search.at(below) < step / 2
         ]
         if found is None and slow:
-            beside = [sum(slow[0]) / 2]
-            known = [*slow[0]]
+            beside, known = [sum(slow[-1]) / 2], [*slow[-1]]
             while (found := good(beside)) is None and step > 2 * FINEST:
                 step /= 2
                 known += beside
                 lowest = min(known, key=search.at)
+                if lowest == slow[-1][0]:
+                    break  # it fell nowhere
                 beside = [min(lowest + step / 2, most), lowest - step / 2]
         return None if found is None else search.around(found, found, min(found + AHEAD, most), NEARBY, steady=False)
 

@@ -132,6 +132,11 @@ class Program:
     price: NDArray[np.float64]
     kind: NDArray[np.int64]
 
+    @cached_property
+    def everything(self) -> NDArray[np.float64]:
+        """The rows, and the price as one more."""
+        return np.concatenate([self.rows, self.price[None]])
+
 
 def program(problem: Problem, signs: Mapping[int, float], floors: Mapping[int, float]) -> Program | None:
     """The problem with eigenvalues of these signs and these floors, scaled; None if floats cannot hold it."""

@@ -222,7 +222,7 @@ def test_where_the_excess_only_grows_no_more_than_a_few_places_are_looked_at():
     looks = []
     search = Search(lambda size: (size, ([], None)), lambda made: math.log(made[0]), looks.append)
     assert CentralTarget._beyond_it(search, 0.0, 3.0) is None
-    assert len(looks) == PLACES
+    assert len(looks) < PLACES
 
 
 GENERATED = [("a0", "a1")]
