@@ -27,6 +27,11 @@ def test_ratios_against_the_dense_matrix(block):
     assert naive_anonymity_ratio(dense) == block.anonymity_ratio == 1 / block.epsilon_ratio**2  # docs/why/theory.md 5
 
 
+@pytest.mark.parametrize("block", EXAMPLES.values(), ids=EXAMPLES)
+def test_eigenvalues_as_floats_are_the_nearest_ones(block):
+    assert block.spectrum.tolist() == [float(value) for value in block.eigenvalues]
+
+
 @pytest.mark.parametrize(("name", "most"), [("2 x 2", 3), ("2 x 3", 2)])
 def test_k_and_epsilon_by_brute_force(name, most):
     block = EXAMPLES[name]

@@ -116,6 +116,22 @@ def test_what_is_bounded_in_groups_adds_nothing(monkeypatch):
     assert found == pytest.approx([positive_part(law, 10**5) for law in laws], rel=1e-8)
 
 
+def test_what_is_far_from_what_is_sought_is_bounded_with_a_few_frequencies(monkeypatch):
+    counts = []
+    whole = _Sums.bound
+    monkeypatch.setattr(_Sums, "bound", lambda self, count: counts.append(count) or whole(self, count))
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        x, p, gamma = random_law(rng)
+        law = Atoms(x, p, np.abs(x), gamma)
+        close = positive_part(law, 10**5)
+        counts.clear()
+        far = positive_part(law, 10**5, rough=True, sought=close / 100)
+        assert close <= far
+        assert set(counts) <= {32}
+        assert positive_part(law, 10**5, rough=True, sought=close) == positive_part(law, 10**5, rough=True)
+
+
 @pytest.mark.parametrize("count", [64, 512, 2048])
 def test_what_rounding_may_do_is_covered(count):
     rng = np.random.default_rng(count)

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._errors import PlanError, did_you_mean
 from .._schema import Unit
-from .agreement import LARGEST_AGREEMENT, Agreement
+from .agreement import LARGEST_AGREEMENT, Agreement, agreeing_cells
 from .base import Axes, Block, Counts, Words
 from .matrix import Matrix, TransitionMatrix
 from .ratios import anonymity_ratio, epsilon_ratio
@@ -28,6 +28,7 @@ __all__ = [
     "Retention",
     "TransitionMatrix",
     "Words",
+    "agreeing_cells",
     "anonymity_ratio",
     "block_from_json",
     "epsilon_ratio",

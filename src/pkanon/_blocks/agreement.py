@@ -35,6 +35,14 @@ LARGEST_AGREEMENT = 12
 _LOOKUP_BITS = 14
 
 
+def agreeing_cells(units: Sequence[Unit]) -> tuple[int, ...]:
+    """cnt_S: how many values agree with a given one on exactly the units of each mask."""
+    cells: tuple[int, ...] = (1,)
+    for unit in units:
+        cells = (*(count * (unit.size - 1) for count in cells), *cells)
+    return cells
+
+
 @dataclass(frozen=True)
 class Agreement(Block):
     """Several units of which a random set keeps its values; each of the others gets a different value.
@@ -157,11 +165,7 @@ class Agreement(Block):
 
     @cached_property
     def _cells(self) -> tuple[int, ...]:
-        """cnt_S: how many values agree with a given one on exactly the units of each mask."""
-        return tuple(
-            math.prod(unit.size - 1 for bit, unit in enumerate(self.units) if not mask >> bit & 1)
-            for mask in range(len(self.sets))
-        )
+        return agreeing_cells(self.units)
 
     @cached_property
     def epsilon_ratio(self) -> Fraction | None:
@@ -177,25 +181,26 @@ class Agreement(Block):
         return 1 / ratio**2 if ratio else Fraction(0)
 
     @cached_property
-    def eigenvalues(self) -> tuple[Fraction, ...]:
-        """lam_T exactly, one for each mask T of units."""
-        # whole numbers over 2^width and the product of V - 1 over T
-        values = list(self.sets)
-        for bit, unit in enumerate(self.units):
-            for mask in range(len(values)):
-                if not mask >> bit & 1:
-                    gone, kept = values[mask], values[mask | 1 << bit]
-                    values[mask], values[mask | 1 << bit] = gone + kept, (unit.size - 1) * kept - gone
-        return tuple(
-            Fraction(
-                value, 2**self.width * math.prod(u.size - 1 for bit, u in enumerate(self.units) if mask >> bit & 1)
-            )
-            for mask, value in enumerate(values)
-        )
+    def _ratios(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Numerators and denominators of all lam_T, not reduced."""
+        values, wholes = list(self.sets), [2**self.width]
+        for unit in self.units:
+            others = unit.size - 1
+            gone, kept = values[::2], values[1::2]
+            # the lowest bit becomes the highest one: after all of them they are in their order again
+            values = [g + k for g, k in zip(gone, kept)] + [others * k - g for g, k in zip(gone, kept)]
+            wholes += [whole * others for whole in wholes]
+        return tuple(values), tuple(wholes)
 
     @cached_property
-    def _spectrum(self) -> NDArray[np.float64]:
-        return np.array([float(value) for value in self.eigenvalues])
+    def eigenvalues(self) -> tuple[Fraction, ...]:
+        """lam_T exactly, one for each mask T of units."""
+        return tuple(map(Fraction, *self._ratios))
+
+    @cached_property
+    def spectrum(self) -> NDArray[np.float64]:
+        """lam_T as the nearest floats."""
+        return np.array([value / whole for value, whole in zip(*self._ratios)])
 
     @property
     def unchanged(self) -> tuple[Fraction, Fraction]:
@@ -217,7 +222,7 @@ class Agreement(Block):
         touched = sum(
             1 << bit for bit, unit in enumerate(self.units) if not set(attributes).isdisjoint(unit.attributes)
         )
-        return float(self.eigenvalues[touched])
+        return float(self.spectrum[touched])
 
     # on tables
 
@@ -225,7 +230,7 @@ class Agreement(Block):
         if not attributes:
             return 1.0
         part = self._part({name: axis for axis, name in enumerate(attributes)}, len(attributes))
-        if not all(self.eigenvalues[mask] for mask in part.masks):
+        if not all(self._ratios[0][mask] for mask in part.masks):
             return math.inf
         lengths = part.squared_lengths(self._inverted(part))
         if self.error_is_exact(attributes):
@@ -241,10 +246,10 @@ class Agreement(Block):
         )
 
     def forward(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
-        return self._part(axes, counts.ndim).apply(counts, self._spectrum, out)
+        return self._part(axes, counts.ndim).apply(counts, self.spectrum, out)
 
     def forward_transpose(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
-        return self._part(axes, counts.ndim).apply_transpose(counts, self._spectrum, out)
+        return self._part(axes, counts.ndim).apply_transpose(counts, self.spectrum, out)
 
     def inverse(self, counts: Counts, axes: Axes, out: Counts | None = None) -> Counts:
         part = self._part(axes, counts.ndim)
@@ -264,7 +269,7 @@ class Agreement(Block):
 
     def own_moment(self, attributes: Sequence[str], power: int) -> NDArray[np.float64]:
         part = self._part({name: axis for axis, name in enumerate(attributes)}, len(attributes))
-        chances, entries = part.chances(self._spectrum), part.entries(self._inverted(part))
+        chances, entries = part.chances(self.spectrum), part.entries(self._inverted(part))
         total = sum(chance * entry**power for chance, entry in zip(chances, entries))
         return np.asarray(np.broadcast_to(total, part.shape))
 
@@ -272,12 +277,12 @@ class Agreement(Block):
         return Part.of(self.units, axes, dimensions)
 
     def _inverted(self, part: Part) -> NDArray[np.float64]:
-        if not all(self.eigenvalues[mask] for mask in part.masks):
+        if not all(self._ratios[0][mask] for mask in part.masks):
             raise PlanError(
                 f"Nothing is left of {' x '.join(part.names)} in the released rows; no table of it can be reconstructed."
             )
         with np.errstate(divide="ignore"):
-            return np.asarray(1 / self._spectrum)
+            return np.asarray(1 / self.spectrum)
 
     def as_matrix(self) -> NDArray[np.float64]:
         cells = np.indices([unit.size for unit in self.units]).reshape(len(self.units), -1)
@@ -292,7 +297,7 @@ class Agreement(Block):
             "units": [units.index(unit) for unit in self.units],
             "width": self.width,
             "sets": [str(count) for count in self.sets],
-            "approx": {"rho": [f"{float(self.eigenvalues[1 << bit]):.12g}" for bit in range(len(self.units))]},
+            "approx": {"rho": [f"{self.spectrum[1 << bit]:.12g}" for bit in range(len(self.units))]},
         }
 
     @classmethod

@@ -95,16 +95,15 @@ def _simple_designs(
 
 def _keep(blocks: Sequence[Retention], units: Sequence[Unit], floors: Mapping[int, float]) -> bool:
     """Whether a simple design keeps the floors."""
-    for mask, least in floors.items():
-        value = 1.0
-        for block in blocks:
-            touched = any(
-                mask >> number & 1 for number, unit in enumerate(units) if set(unit.attributes) & set(block.attributes)
-            )
-            value *= float(block.exact_rho) if touched else 1.0
-        if value < least * (1 - KEPT):
-            return False
-    return True
+    touched = [
+        sum(1 << number for number, unit in enumerate(units) if set(unit.attributes) & set(block.attributes))
+        for block in blocks
+    ]
+    kept = [float(block.exact_rho) for block in blocks]
+    return all(
+        math.prod(rho for rho, own in zip(kept, touched) if mask & own) >= least * (1 - KEPT)
+        for mask, least in floors.items()
+    )
 
 
 def _several_blocks(
@@ -154,7 +153,7 @@ def _block(
     if not floor.of_all:
         return _solved(units, tables, limit, floors, floor.wishes(units, rho))
     free = _solved(units, tables, limit, SMALL.floors(units, rho), SMALL.wishes(units, rho))
-    if free is not None and all(abs(float(free.eigenvalues[mask])) >= least for mask, least in floors.items()):
+    if free is not None and all(abs(free.spectrum[mask]) >= least for mask, least in floors.items()):
         return free
     return _solved(units, tables, limit, floors, {})
 
@@ -172,6 +171,6 @@ def _solved(
         return None
     t = solve(Problem(tuple(unit.size for unit in units), epsilon, coefficients(tables), floors, wishes))
     block = None if t is None else rounded(units, t, limit)
-    if block is None or any(abs(float(block.eigenvalues[m])) < (1 - KEPT) * least for m, least in floors.items()):
+    if block is None or any(abs(block.spectrum[m]) < (1 - KEPT) * least for m, least in floors.items()):
         return None  # with a tiny budget, words are too coarse for small eigenvalues
     return block

@@ -7,16 +7,24 @@ budget that just meets the target; the promise is the bound of the finished plan
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
-
-import numpy as np
+from itertools import pairwise
 
 from .._blocks import Block
 from .._errors import TargetError
-from .._plan import Number, central_delta, central_epsilon, checked_delta, exact, normal_noise
+from .._plan import (
+    Number,
+    central_delta,
+    central_epsilon,
+    checked_delta,
+    exact,
+    log_above,
+    normal_noise,
+    total_epsilon_ratio,
+)
 from .._progress import Progress, quiet, within
 from .search import Search
 from .target import budget, check_records
@@ -33,18 +41,26 @@ NEAR = 0.02
 """The same for the least local epsilon that a floor allows: a point to start from, found by ten halvings."""
 TINY, HUGE = 1e-300, 700.0
 """Stand for 0 where a logarithm is taken, and for infinity where an exponential is."""
-WASTED = 2e-3
-"""The share of the target that a quick look may leave unused; quick bounds are many times too high where few rows hide the
+WASTED = 4e-3
+"""The share of the noise that a quick look may leave unused; quick bounds are many times too high where few rows hide the
 others. If it is more, the search goes on with looks as close as the proof."""
 APART, ALIKE = 0.8, 0.05
 """Sums count as normal if their noise seems the same, but for this share, at the target and at this part of it."""
-AHEAD, PLACES, NEARBY = 1.2, 7, 1e-3
+AHEAD, PLACES, NEARBY = 1.2, 6, 2e-4
 """How far beyond a first result, in logarithms of strength, and at how many places other designs are looked for; and how closely
 the largest strength is searched for there, where one design often gives way to another."""
+LOST = 0.9
+"""An excess that no other design was found to make up for."""
+FALLEN, FINEST = 0.5, 0.025
+"""The excess up to which it is looked at where it falls, and how close to each other."""
+LEVEL = 8e-3
+"""The distance at which the excess may be level: it grows by half of that at most."""
+BROAD, STEPS = 0.1, 3
+"""How closely that first result is searched for, and in how many steps."""
 PROOFS = 5
 """How often the search aims lower because some other pair of rows turned out worse than the first, which matrices may need."""
 
-_central_epsilon = lru_cache(maxsize=2)(central_epsilon)
+_central_delta = lru_cache(maxsize=2)(central_delta)
 """The finished plan is checked again, whoever made it."""
 
 Made = tuple[list[Block], str | None]
@@ -81,10 +97,9 @@ class CentralTarget:
     ) -> Made:
         """The blocks of the largest budget within ``limit`` whose release has at most this central epsilon."""
         if not free:
-            reached = self._reached(fixed)
-            if reached <= self.epsilon:
+            if self._excess(fixed) <= 0:
                 return design(limit)
-            raise TargetError(self._beyond(reached))
+            raise TargetError(self._beyond(fixed))
 
         @cache
         def design_for(strength: float) -> Made | None:
@@ -97,36 +112,40 @@ class CentralTarget:
 
         # A quick look at each design leads the search; the proof, which takes as long as several looks, comes last.
         top = _strength(budget(limit))
-        target, quick, found, tight = min(float(self.epsilon), HUGE), True, 0.0, False
-        aim = target * (1 - CLOSE)
+        target, quick = self._aim, True
+        aim, guess = target * (1 - CLOSE), self._guess(target)
         met: Made | None = None
         for proof in range(PROOFS):
             part = within(progress, 1 - 0.5**proof, 1 - 0.5 ** (proof + 1))
             search = self._search(design_for, aim, fixed, quick, part)
-            again = met is not None or not quick
-            result = self._beyond_it(search, found, top, part) if found and again else None
-            if result is None and not tight:
-                result = self._nearest(search, design_for, aim, top, found, quick)
+            result = self._largest(search, design_for, aim, fixed, guess, top, quick)
             if result is None:
-                if again:
+                if met is not None or not quick:
                     break
                 quick = False
                 continue
             found, made = result
-            reached = self._reached([*fixed, *made[0]])
-            if reached > self.epsilon:
-                aim, tight = aim * target / reached * (1 - CLOSE), False
+            guess = math.log(found)
+            excess = self._excess([*fixed, *made[0]])
+            if excess > 0:
+                aim *= math.exp(-excess) * (1 - CLOSE)
                 continue
-            met, tight = made, reached >= target * (1 - WASTED)
-            if found >= top or again or (tight and self._normal([*fixed, *made[0]], aim)):
+            met = made
+            if found >= top or not quick or excess >= -WASTED:
                 break
-            aim, quick = target * (1 - CLOSE), tight
+            aim, quick = target * (1 - CLOSE), False
         if met is not None:
             return met
         if result is None:
-            least = design_for(math.exp(self._least(design_for, top)))
-            reached = self._reached([*fixed, *(least[0] if least else [])])
-        raise TargetError(self._beyond(reached))
+            made = design_for(math.exp(self._least(design_for, top))) or ([], None)
+        raise TargetError(self._beyond([*fixed, *made[0]]))
+
+    def _guess(self, target: float) -> float:
+        """The logarithm of the strength with which a search begins."""
+        # where a row says nothing or everything with even odds, the noise is 2 sinh(epsilon / 2) / sqrt(n) for a target near 0,
+        # and this many times as much for others, as a and b of a summand a - e^target b are seldom large together
+        more = math.exp(target) * math.sqrt((1 + math.exp(-2 * target)) / 2)
+        return math.log(normal_noise(target, self.delta) / more * math.sqrt(self.records) / 2)
 
     def _search(
         self,
@@ -137,82 +156,139 @@ class CentralTarget:
         progress: Progress,
     ) -> Search[tuple[float, Made]]:
         """For a strength, and its blocks, whose release has this central epsilon."""
-        noise, tiny = normal_noise(aim, self.delta), min(TINY, self.delta / 2)
+        noise = self._log_noise(aim, self.delta)
 
         def design(strength: float) -> tuple[float, Made] | None:
             made = design_for(strength)
             return None if made is None else (strength, made)
 
         def excess(result: tuple[float, Made]) -> float:
-            # in terms of the noise of a normal sum, to which central epsilon is nearly proportional
             reached = central_delta([*fixed, *result[1][0]], self.records, aim, rough=quick, sought=self.delta)
-            return math.log(normal_noise(aim, min(max(reached, tiny), 1.0)) / noise)
+            return self._log_noise(aim, reached) - noise
 
         return Search(design, excess, lambda looks: progress("planning", 1 - 0.7**looks))
 
-    def _nearest(
+    def _largest(
         self,
         search: Search[tuple[float, Made]],
         design_for: Callable[[float], Made | None],
         aim: float,
+        fixed: Sequence[Block],
+        guess: float,
         top: float,
-        found: float,
         quick: bool,
     ) -> tuple[float, Made] | None:
         """The largest strength, up to ``top``, whose blocks a look finds to have at most this central epsilon, and these.
 
-        The search starts where an earlier one ended, or at the noise of a normal sum.
+        It is searched for closely only where no other designs, at larger budgets, are good again.
         """
-        # where a row says nothing or everything with even odds, the noise is 2 sinh(epsilon / 2) / sqrt(n)
-        noise = normal_noise(aim, self.delta)
-        guess, most = math.log(found or noise * math.sqrt(self.records) / 2), math.log(top)
+        most = math.log(top)
+        place = self._near(search, guess, most)
+        near = design_for(math.exp(place))
+        several = place < most and near is not None and not self._normal([*fixed, *near[0]], aim, search.at(place))
+        beyond = self._beyond_it(search, place, most) if several else None
+        if beyond is not None:
+            return beyond
         # central epsilon is never above the local one: a design with the target, or little less, for its local epsilon will do
-        for start in math.log(_strength(aim * (1 - CLOSE))), math.log(_strength(LOWEST)):
-            result = search.around(guess, start, most, CLOSE, steady=quick)
+        starts = math.log(_strength(aim * (1 - CLOSE))), math.log(_strength(LOWEST)), None
+        for start in starts:
+            least = self._least(design_for, top) if start is None else start
+            result = search.around(place, least, most, CLOSE, steady=quick)
             if result is not None:
-                return result
-        return search.around(guess, self._least(design_for, top), most, CLOSE, steady=quick)
+                break
+        return self._past_level(search, result, most) if several and result is not None else result
 
     @staticmethod
-    def _beyond_it(
-        search: Search[tuple[float, Made]], found: float, top: float, progress: Progress
-    ) -> tuple[float, Made] | None:
-        """The same, well beyond what was found: budgets beyond one that is too large may be good again, as other designs are best there."""
-        least, most = math.log(found), math.log(top)
-        places = np.linspace(min(least + AHEAD, most), least, PLACES)[:-1]
-        for number, place in enumerate(places):
-            progress("planning", number / PLACES)
-            if search.good(place):
-                return search.around(place, place, min(place + AHEAD / (PLACES - 1), most), NEARBY, steady=False)
-        return None
+    def _near(search: Search[tuple[float, Made]], place: float, most: float) -> float:
+        """A place that may be no more than ``BROAD`` away from that of the result."""
+        for _ in range(STEPS):
+            place = min(max(place, math.log(_strength(LOWEST))), most)
+            excess = search.at(place)
+            if abs(excess) <= BROAD:
+                break
+            place -= min(max(excess, -1.0), 1.0)
+        return place
 
-    def _normal(self, blocks: Sequence[Block], aim: float) -> bool:
-        """Whether sums are about normal, so that central epsilon is nearly proportional to the strength of a design.
+    @staticmethod
+    def _beyond_it(search: Search[tuple[float, Made]], least: float, most: float) -> tuple[float, Made] | None:
+        """The same, well beyond what was found: budgets beyond one that is too large may be good again, as other designs are best there."""
+        step = (min(least + AHEAD, most) - least) / PLACES
+        places: list[float] = []
+        while len(places) < PLACES and not (places and search.at(places[-1]) > LOST):
+            places.append(min(least + (len(places) + 1) * step, most))
+
+        def good(places: Iterable[float]) -> float | None:
+            return next((place for place in places if search.at(place) <= 0), None)
+
+        found = good(reversed(places))
+        # where other designs become best, the excess falls, or grows less than elsewhere for a while: there it may be good
+        slow = [
+            (below, above)
+            for below, above in pairwise(places)
+            if search.at(below) < FALLEN and search.at(above) - search.at(below) < step / 2
+        ]
+        if found is None and slow:
+            beside, known = [sum(slow[-1]) / 2], [*slow[-1]]
+            while (found := good(beside)) is None and step > 2 * FINEST:
+                step /= 2
+                known += beside
+                lowest = min(known, key=search.at)
+                if lowest == slow[-1][0]:
+                    break  # it fell nowhere
+                beside = [min(lowest + step / 2, most), lowest - step / 2]
+        return None if found is None else search.around(found, found, min(found + AHEAD, most), NEARBY, steady=False)
+
+    @staticmethod
+    def _past_level(search: Search[tuple[float, Made]], result: tuple[float, Made], most: float) -> tuple[float, Made]:
+        """The same, beyond places near a result where the excess is hardly above zero and may fall below it again."""
+        place, stride = math.log(result[0]), LEVEL
+        while (place := place + stride) <= most and search.at(place) <= LEVEL / 2:
+            result = search.around(place, place, most, NEARBY) or result
+            place, stride = max(place, math.log(result[0])), 2 * stride
+        return result
+
+    def _log_noise(self, epsilon: float, delta: float) -> float:
+        """That of the noise of a normal sum with this epsilon and this delta, to which central epsilon is nearly proportional."""
+        return math.log(normal_noise(epsilon, min(max(delta, min(TINY, self.delta / 2)), 1.0)))
+
+    def _normal(self, blocks: Sequence[Block], aim: float, excess: float) -> bool:
+        """Whether sums are about normal, so that central epsilon is nearly proportional to strength; the excess is that at the aim.
 
         Where few rows hide the others, it may be the same for weak and for strong ones.
         """
-        noises = [
-            normal_noise(epsilon, min(max(central_delta(blocks, self.records, epsilon, rough=True), TINY), 1.0))
-            for epsilon in (aim, APART * aim)
-        ]
-        return abs(math.log(noises[0] / noises[1])) <= ALIKE
+        nearer = APART * aim
+        noise = self._log_noise(nearer, central_delta(blocks, self.records, nearer, rough=True))
+        return abs(self._log_noise(aim, self.delta) + excess - noise) <= ALIKE
 
     @staticmethod
     def _least(design_for: Callable[[float], Made | None], top: float) -> float:
         """The logarithm of the least strength for which there are blocks."""
         return Search(design_for, lambda made: 0.0).first(math.log(_strength(LOWEST)), math.log(top), NEAR)
 
-    def _reached(self, blocks: Sequence[Block]) -> float:
+    def _excess(self, blocks: Sequence[Block]) -> float:
+        """The logarithm of the noise that blocks are proved to have, over the most that the target allows."""
+        local = log_above(total_epsilon_ratio(blocks))
+        if local <= self._aim:
+            return math.log(max(local, TINY) / self._aim)
         ordered = sorted(blocks, key=lambda block: block.attributes)
-        return _central_epsilon(tuple(ordered), self.records, self.delta)
+        reached = _central_delta(tuple(ordered), self.records, self._aim)
+        excess = self._log_noise(self._aim, reached) - self._log_noise(self._aim, self.delta)
+        # delta decides, also where the noise seems to be the same
+        return min(excess, 0.0) if reached <= self.delta else max(excess, CLOSE)
+
+    @property
+    def _aim(self) -> float:
+        """The target as a float that is not above it, and small enough for an exponential."""
+        nearest = float(self.epsilon)
+        return min(nearest if nearest <= self.epsilon else math.nextafter(nearest, 0.0), HUGE)
 
     def check(self, blocks: Sequence[Block]) -> None:
         """Raise unless the finished blocks, all of them, meet what was asked for."""
-        reached = self._reached(blocks)
-        if reached > self.epsilon:
-            raise TargetError(f"The plan that was made misses its target; please report it. {self._beyond(reached)}")
+        if self._excess(blocks) > 0:
+            raise TargetError(f"The plan that was made misses its target; please report it. {self._beyond(blocks)}")
 
-    def _beyond(self, reached: float) -> str:
+    def _beyond(self, blocks: Sequence[Block]) -> str:
+        reached = central_epsilon(blocks, self.records, self.delta)
         return f"central_epsilon = {float(self.epsilon):g} cannot be met; the nearest reachable is {reached:.4g}."
 
 

@@ -245,8 +245,7 @@ def _step(program: Program, point: _Point) -> _Point | None:
     lower, upper = low / v, high / room
     diagonal = lower + upper
     along = upper / diagonal  # what a change of lo does to v: those at the upper limit move with it
-    # the sum is one more row, whose multiplier is free
-    everything = np.concatenate([rows, price[None]])
+    everything = program.everything  # the sum is one more row, whose multiplier is free
     soft = np.append(1 / (second + np.where(bounded, floor / slack, 0.0)), 0.0)
     inner = _product(everything / diagonal, everything)
     inner[np.diag_indices(len(soft))] += soft

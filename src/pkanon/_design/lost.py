@@ -30,7 +30,7 @@ def lost(blocks: Sequence[Block]) -> tuple[tuple[str, ...], ...]:
         gone: list[int] = []
         most = len(block.units) if len(block.units) <= UNITS_PER_BLOCK else LARGEST_SETS
         for mask in sorted(range(1, len(block.sets)), key=int.bit_count):
-            small = abs(float(block.eigenvalues[mask])) < rho ** mask.bit_count() / FAINT
+            small = abs(block.spectrum[mask]) < rho ** mask.bit_count() / FAINT
             if small and mask.bit_count() <= most and not any(other & mask == other for other in gone):
                 gone.append(mask)
                 sets.append(tuple(n for bit, u in enumerate(block.units) if mask >> bit & 1 for n in u.attributes))

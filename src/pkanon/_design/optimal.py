@@ -23,7 +23,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blocks import Agreement
+from .._blocks import Agreement, agreeing_cells
 from .._schema import Unit
 from . import conic, interior
 from .budget import SLACK
@@ -223,9 +223,7 @@ def _simple(problem: Problem, signs: Mapping[int, float], scaled: Program) -> ND
 
 def rounded(units: Sequence[Unit], t: NDArray[np.float64], limit: Fraction) -> Agreement | None:
     """The mechanism in whole words with R^2 <= limit, R = largest f over smallest; None if 64 bits do not come near."""
-    cells = [
-        math.prod(unit.size - 1 for bit, unit in enumerate(units) if not mask >> bit & 1) for mask in range(len(t))
-    ]
+    cells = agreeing_cells(units)
     low, high = float(t.min()), float(t.max())
     if high <= low:
         return None

@@ -45,26 +45,28 @@ class Problem:
     @cached_property
     def kept(self) -> NDArray[np.bool_]:
         """Rows S, columns units: whether the unit is in S."""
-        return np.array([[mask >> bit & 1 for bit in range(len(self.sizes))] for mask in self.masks], bool)
+        return (np.arange(len(self.masks))[:, None] >> np.arange(len(self.sizes)) & 1).astype(bool)
 
     def alike(self) -> NDArray[np.int64]:
         """For every set of units the first one that the problem cannot tell from it."""
-        by_mask = [
-            np.array([numbers.get(mask, 0.0) for mask in self.masks]) for numbers in (self.coefficients, self.floors)
-        ]
+        by_mask = np.zeros((2, len(self.masks)))
+        for row, numbers in zip(by_mask, (self.coefficients, self.floors)):
+            row[list(numbers)] = list(numbers.values())
         kinds = [(size, *(f"{numbers[1 << bit]:.9g}" for numbers in by_mask)) for bit, size in enumerate(self.sizes)]
-        first: dict[tuple[int, ...], int] = {}
-        places = [[bit for bit, kind in enumerate(kinds) if kind == one] for one in dict.fromkeys(kinds)]
-        counts = np.stack([self.kept[:, bits].sum(axis=1) for bits in places], axis=1).tolist()
-        firsts = np.array([first.setdefault(tuple(count), mask) for mask, count in enumerate(counts)])
+        different = list(dict.fromkeys(kinds))
+        # how many units of each kind are kept, as the digits of one number
+        counts = self.kept @ np.array([(len(kinds) + 1) ** different.index(kind) for kind in kinds])
+        _, first, number = np.unique(counts, return_index=True, return_inverse=True)
+        firsts = first[number]
         same = all(np.allclose(numbers, numbers[firsts], rtol=1e-8, atol=0) for numbers in by_mask)
         return firsts if same else np.arange(len(self.masks))
 
     def characters(self, masks: Sequence[int]) -> NDArray[np.float64]:
         """Rows T, columns S: lam_T is the sum over S of q_S times this."""
-        factors = np.where(self.kept, 1.0, -1.0 / (np.array(self.sizes) - 1.0))
-        inside = ([bit for bit in range(len(self.sizes)) if mask >> bit & 1] for mask in masks)
-        return np.array([factors[:, bits].prod(axis=1) for bits in inside]).reshape(len(masks), len(self.masks))
+        result, chosen = np.ones((len(masks), len(self.masks))), np.array(masks, np.int64)
+        for bit, size in enumerate(self.sizes):
+            result[chosen >> bit & 1 == 1] *= np.where(self.kept[:, bit], 1.0, -1.0 / (size - 1.0))
+        return result
 
     @cached_property
     def cells(self) -> NDArray[np.float64]:
@@ -75,7 +77,11 @@ class Problem:
     def eigenvalues(self, t: NDArray[np.float64], masks: Sequence[int]) -> NDArray[np.float64]:
         """lam_T of the mechanism with these t."""
         gain = math.expm1(self.epsilon) * self.cells * t
-        return np.asarray(self.characters(masks) @ gain / (1 + gain.sum()))
+        values = gain
+        for size in self.sizes:
+            gone, kept = values[::2], values[1::2]
+            values = np.concatenate([gone + kept, kept - gone / (size - 1)])  # the lowest bit becomes the highest one
+        return np.asarray(values[list(masks)] / (1 + gain.sum()))
 
     @cached_property
     def rho(self) -> float:
@@ -126,6 +132,11 @@ class Program:
     price: NDArray[np.float64]
     kind: NDArray[np.int64]
 
+    @cached_property
+    def everything(self) -> NDArray[np.float64]:
+        """The rows, and the price as one more."""
+        return np.concatenate([self.rows, self.price[None]])
+
 
 def program(problem: Problem, signs: Mapping[int, float], floors: Mapping[int, float]) -> Program | None:
     """The problem with eigenvalues of these signs and these floors, scaled; None if floats cannot hold it."""
@@ -142,8 +153,13 @@ def program(problem: Problem, signs: Mapping[int, float], floors: Mapping[int, f
     if scales.min() < TINY or not np.isfinite(costs.sum()):
         return None
     gain = math.expm1(problem.epsilon)
-    rows = np.array([np.bincount(kind, row * problem.cells) for row in problem.characters(masks)])
-    rows = rows * np.array([signs[mask] for mask in masks])[:, None] * gain / scales[:, None]
+    rows = problem.characters(masks)
+    rows *= problem.cells
+    if kind.max() < len(kind) - 1:
+        rows = np.array([np.bincount(kind, row) for row in rows])
+    rows *= np.array([signs[mask] for mask in masks])[:, None]
+    rows *= gain
+    rows /= scales[:, None]
     least = np.array([bounded.get(mask, -math.inf) for mask in masks]) / scales * (1 + MARGIN)
     costs = np.append(costs / costs.sum(), np.zeros(len(masks) - len(terms)))
     price = np.asarray(np.bincount(kind, problem.cells), float) * gain

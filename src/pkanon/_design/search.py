@@ -59,9 +59,10 @@ class Search(Generic[Result]):
         If it is ``steady``, it grows about as fast as x, and one just below zero ends the search. Otherwise it may be level
         there for long: steps of growing length lead to where it is not.
         """
-        good, bad, stride = low, math.inf, LEVEL
+        # the first x beyond the guess that is known not to be good, if there is one
+        looks = sorted((x, look[0]) for x, look in self.known.items() if guess < x <= high and look[0] > 0)[:1]
+        good, bad, stride = low, looks[0][0] if looks else math.inf, LEVEL
         best: Result | None = None
-        looks: list[tuple[float, float]] = []
         level = False
         x = min(max(guess, low), high)
         while True:
@@ -90,9 +91,9 @@ class Search(Generic[Result]):
             slope = min(max((excess - looks[-2][1]) / (x - looks[-2][0]), 0.2), 5.0)
         return x - (excess + ENOUGH / 2) / slope
 
-    def good(self, x: float) -> bool:
-        """Whether the design at x is."""
-        return self._look(x)[0] <= 0
+    def at(self, x: float) -> float:
+        """The excess at x."""
+        return self._look(x)[0]
 
     def first(self, low: float, high: float, close: float) -> float:
         """The smallest x, to within ``close``, at which a design can be made; at ``high`` one can."""

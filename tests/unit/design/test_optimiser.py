@@ -13,6 +13,7 @@ from plans import schema_of
 
 import pkanon as pk
 from pkanon._design import DESIGNS, assemble, interior, optimal
+from pkanon._design.central import PLACES, CentralTarget
 from pkanon._design.floor import Floor
 from pkanon._design.optimal import rounded
 from pkanon._design.problem import Problem, program
@@ -178,10 +179,10 @@ def test_a_search_around_a_guess_does_not_end_where_the_excess_is_level(guess):
 def test_a_search_looks_at_no_place_twice():
     made = []
     search = Search(lambda size: made.append(size) or math.log(size), lambda x: x)
-    assert search.good(-1.0)
+    assert search.at(-1.0) == -1.0
     assert search.around(-1.0, -1.0, 3.0, 1e-4) <= 0
-    assert not search.good(0.5)
-    assert not search.good(0.5)
+    assert search.at(0.5) == 0.5
+    assert search.at(0.5) == 0.5
     assert len(made) == len(set(made))
 
 
@@ -193,6 +194,35 @@ def test_a_search_around_a_guess_ends_just_below_zero(guess, zero):
         assert zero - close <= search.around(guess, -5.0, 3.0, 1e-4, steady=steady) <= zero
     assert search.around(guess, -5.0, -3.0, 1e-4) == pytest.approx(-3.0)  # all are good
     assert search.around(guess, 2.9991, 3.0, 1e-4) is None
+
+
+def test_a_search_around_a_guess_begins_with_what_is_known_not_to_be_good():
+    looks = []
+    search = Search(math.log, lambda x: 4 * (x - 0.7), looks.append)
+    search.at(0.8)
+    assert 0.699 <= search.around(0.5, -5.0, 3.0, 1e-4) <= 0.7
+    assert len(looks) == 3  # without it a slope of 1 comes first
+
+
+@pytest.mark.parametrize("window", [(0.54, 0.59), (0.53, 0.58), (0.39, 0.45)])
+def test_other_designs_are_looked_for_beside_a_place_where_the_excess_fell(window):
+    first, last = window
+
+    def excess(x):
+        return x if x < first else 5 * (x - last) if x < last + 0.1 else x
+
+    looks = []
+    search = Search(lambda size: (size, ([], None)), lambda made: excess(math.log(made[0])), looks.append)
+    found, _ = CentralTarget._beyond_it(search, 0.0, 3.0)
+    assert last - 1e-3 <= math.log(found) <= last
+    assert len(looks) <= 20
+
+
+def test_where_the_excess_only_grows_no_more_than_a_few_places_are_looked_at():
+    looks = []
+    search = Search(lambda size: (size, ([], None)), lambda made: math.log(made[0]), looks.append)
+    assert CentralTarget._beyond_it(search, 0.0, 3.0) is None
+    assert len(looks) < PLACES
 
 
 GENERATED = [("a0", "a1")]

@@ -2,11 +2,14 @@
 
 import json
 import math
+from fractions import Fraction
 
 import pytest
 
 import pkanon as pk
 from pkanon._design import DESIGNS
+from pkanon._design.central import CentralTarget
+from pkanon._plan import central_epsilon
 
 SCHEMA = pk.Schema(
     [pk.Attribute("sex", ["F", "M"]), pk.Attribute.ranged("age", 0, 6), pk.Attribute.ranged("job", 1, 4)]
@@ -158,8 +161,6 @@ def test_central_targets_that_cannot_be():
 
 @pytest.mark.parametrize(("sizes", "design"), [([9] * 20, "optimal"), ([2] * 13, "equal-rho")])
 def test_too_many_units_for_a_central_target_are_refused_before_they_are_designed(sizes, design, monkeypatch):
-    from pkanon._design.central import CentralTarget
-
     monkeypatch.setattr(CentralTarget, "meet", lambda *arguments: pytest.fail("something was designed"))
     with pytest.raises(pk.TargetError, match=f"has {len(sizes)} units; a central epsilon is computed for 1 to 12"):
         pk.plan(schema_of(*sizes), records=20_000, central_epsilon=1, design=design)
@@ -266,11 +267,26 @@ def test_delta_as_people_write_it(delta):
 @pytest.mark.parametrize("design", DESIGNS)
 def test_no_plan_leaves_that_misses_its_central_target(monkeypatch, design):
     """The search is trusted with nothing: what it returns is held against the target once more."""
-    from pkanon._design.central import CentralTarget
-
     monkeypatch.setattr(CentralTarget, "meet", lambda self, design, limit, *others: design(limit))
     with pytest.raises(pk.TargetError, match="misses its target"):
         pk.plan(SCHEMA, records=20_000, central_epsilon=0.01, design=design)
+
+
+@pytest.mark.parametrize("delta", [1e-9, 1e-305])
+def test_a_central_target_is_missed_by_the_least(delta):
+    blocks = pk.plan(SCHEMA, records=20_000, k=20).blocks
+    reached = Fraction(central_epsilon(blocks, 20_000, delta))
+    CentralTarget(reached, delta, 20_000).check(blocks)
+    with pytest.raises(pk.TargetError, match="misses its target"):
+        CentralTarget(reached * 999 / 1000, delta, 20_000).check(blocks)
+
+
+@pytest.mark.parametrize(("target", "most"), [(0.05, 8), (0.5, 18), (3, 18)])
+def test_a_central_target_is_met_after_few_looks(target, most):
+    said = []
+    plan = pk.plan(SCHEMA, records=20_000, central_epsilon=target, progress=lambda step, done: said.append(done))
+    assert len(said) <= most
+    assert 0.99 * target <= plan.central().epsilon <= target
 
 
 def test_a_search_for_a_central_epsilon_tells_how_far_it_is():

@@ -18,7 +18,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._blocks import Agreement, Block, Matrix, Retention
+from ..._blocks import Agreement, Block, Matrix, Retention, agreeing_cells
 
 Vector = NDArray[np.float64]
 
@@ -73,10 +73,7 @@ def _cell_chances(block: Block) -> Vector:
     if isinstance(block, Retention):
         return np.array([block.replace, 2**block.width - (block.unit.size - 1) * block.replace]) / 2.0**block.width
     assert isinstance(block, Agreement)
-    cells = [
-        math.prod(unit.size - 1 for bit, unit in enumerate(block.units) if not mask >> bit & 1)
-        for mask in range(len(block.sets))
-    ]
+    cells = agreeing_cells(block.units)
     return np.array([count / n / 2**block.width for count, n in zip(block.sets, cells)])
 
 

@@ -47,8 +47,9 @@ _CHEAP, _WORK = 2**15, 2**21
 """Sines and cosines of the second step, at least, and of the last one; some twenty milliseconds."""
 _GROUP, _FAINT = 16, -25.0
 """Neighbouring frequencies that are bounded together where all of them are damped by e^-25."""
-_FAR = 3.0
-"""So many times what is sought is far from it. A step that takes four times the frequencies gains less than the one before."""
+_FAR, _HOPELESS = 3.0, 30.0
+"""So many times what is sought is far from it, where frequencies are enough for some percent, and with the first ones, which were up to
+12 times too high. A step that takes four times the frequencies gains less than the one before."""
 _HELPS = 1.6e-2
 """More frequencies are tried as long as the last step lowered the bound by more than this share."""
 _ALIKE = 1e-5
@@ -159,16 +160,19 @@ def _positive_part(summands: Summands, n: float, enough: float, rough: bool, sou
     period = _period(summands, n, t, float(log_f[lead]), lead)
     seen = log_f < -650
     # first the laws that may be the worst, then those that are not below what was found for these
+    last = _ROUGH if rough else counts[-1]
     for spare in _SPARE, dict.fromkeys(counts, 1.0):
         sums = _Sums(summands, n, t, period, scale, log_f, rounding, np.flatnonzero(~seen & (best > enough)))
         for count in counts:
-            if not len(sums.columns) or (rough and count > _ROUGH):
+            if not len(sums.columns) or count > last:
                 break
             before = best[sums.columns]
             now = np.fmin(before, sums.bound(count))
             best[sums.columns] = now
-            if count >= _ROUGH and now.max() > _FAR * sought and now.max() > before.max() / 2:
-                rough = True
+            if rough and now.max() > _HOPELESS * sought:
+                last = _FIRST
+            elif count >= _ROUGH and now.max() > _FAR * sought and now.max() > before.max() / 2:
+                last = _ROUGH
             near = now >= now.max() * (1 - spare.get(count, _HELPS))
             seen[sums.columns] = near
             sums.only(near & (now > enough) & ((now < before * (1 - _HELPS)) | (count <= _ROUGH)))

@@ -51,6 +51,8 @@ _PRECISION = 1e-6
 """How closely the search encloses eps, relative to it, unless delta is reached closely before."""
 _CALM = 20
 """A noise so many times the largest summand is nearly that of a normal sum."""
+_NEAR = 5e-3
+"""A step shorter than this share of eps is not worth a rough bound, which is off by some 1e-4 of eps."""
 _CLOSE = 5e-4
 """The share of delta that may stay unused: some 2e-5 of eps."""
 _ROOM = 3e-5
@@ -218,7 +220,7 @@ def _search(
             tilt = (found - last[1]) / (x - last[0])
         last, was_rough = (x, found), rough
         step = spread.epsilon(goal, local, found - tilt * x, tilt) - x
-        if rough and (narrow or abs(step) <= 0.05 * x):
+        if rough and (narrow or (tilt and abs(step) <= _NEAR * x)):
             rough, low = False, missed
         x += step
     return high
