@@ -101,7 +101,8 @@ def test_frequencies_that_are_bounded_in_groups_are_no_larger(steep, monkeypatch
         for count in (33, 129, 500):
             sums._extend(count)
         exact = sums._logarithms(np.arange(500))[0]
-        assert (sums.exponent[~sums.faint] == exact[~sums.faint]).all()
+        # sums of matrix products differ from machine to machine
+        assert np.allclose(sums.exponent[~sums.faint], exact[~sums.faint], rtol=1e-9, atol=1e-9)
         seen += int(sums.faint.sum())
         larger += int((exact > sums.exponent)[sums.faint].sum())
     assert seen > 10_000

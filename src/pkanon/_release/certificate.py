@@ -341,8 +341,11 @@ def central_of(plan: Plan, rows: int) -> Central | str:
         return "A central epsilon is not computed for a hidden record count."
     try:
         delta = _central_delta(plan, rows)
-        above = round_up(_plan.central_epsilon(plan.blocks, rows, delta), DIGITS)
-        return Central(float(above), delta, 0.0)
+        above = float(round_up(_plan.central_epsilon(plan.blocks, rows, delta), DIGITS))
+        asked = _asked_central(plan)
+        if asked is not None and asked < above and _plan.central_delta(plan.blocks, rows, asked) <= delta:
+            above = asked  # the search for the smallest one ends a little above it; what was asked for is proved
+        return Central(above, delta, 0.0)
     except TargetError as error:
         return str(error)
 
@@ -354,12 +357,16 @@ def _central_delta(plan: Plan, rows: int) -> float:
 
 def misses_central_target(plan: Plan, central: Central | str | None) -> bool:
     """Whether a central epsilon was asked for, and these rows have a larger one."""
-    if plan.asked.central_epsilon is None:
+    asked = _asked_central(plan)
+    if asked is None:
         return False
-    if not isinstance(central, Central):
-        return True
-    asked = float(exact(plan.asked.central_epsilon, "central epsilon", up=False))
-    return central.epsilon > asked
+    return not isinstance(central, Central) or central.epsilon > asked
+
+
+def _asked_central(plan: Plan) -> float | None:
+    """The central epsilon that was asked for, as a float that is not above it."""
+    wanted = plan.asked.central_epsilon
+    return None if wanted is None else float_below(exact(wanted, "central epsilon", up=False))
 
 
 def _missed_targets(plan: Plan, rows: int, central: Central | None) -> list[str]:

@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 
 import pkanon as pk
+from pkanon import _plan
+from pkanon._release.certificate import central_of
 
 SEX, EDU = pk.Attribute("sex", ["F", "M"]), pk.Attribute("edu", ["none", "school", "degree"])
 SCHEMA = pk.Schema(
@@ -86,6 +88,15 @@ def test_a_central_target_is_not_missed_silently_with_fewer_rows(rows):
     certificate = pk.release(FRAME[:rows], plan, allow_fewer=True).certificate
     assert certificate.central.epsilon > 0.5
     assert any("not reached" in sentence for sentence in certificate.statement)
+
+
+def test_a_central_target_that_is_proved_is_stated_where_the_search_for_the_smallest_ends_above_it(monkeypatch):
+    plan = pk.plan(SCHEMA, records=600, central_epsilon=0.5, delta=1e-5)
+    search = _plan.central_epsilon
+    monkeypatch.setattr(_plan, "central_epsilon", lambda *given: max(search(*given), 0.5) * 1.001)
+    computed = central_of.__wrapped__  # it is kept for a plan
+    assert computed(plan, 600).epsilon == 0.5
+    assert computed(plan, 500).epsilon > 0.5  # not proved for fewer rows
 
 
 def test_a_central_target_is_not_missed_silently_with_more_rows():
