@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from small_tables import CASES, dense_of, records_of
 
-from pkanon._audit.verification import order, possible
+from pkanon._audit.verification import order, possible, suspicions
 from pkanon._audit.verification.evidence import FALSE_ALARMS, Evidence, average
 from pkanon._audit.verification.verdicts import weighed
 from pkanon._blocks import Matrix, Retention
+from pkanon._progress import quiet
 from pkanon._schema import Unit
 
 COLUMNS = {
@@ -34,19 +35,41 @@ def mean_over_orders(column, of):
     return np.mean([exponential(of(np.array(values, np.uint8))) for values in orders], axis=0)
 
 
+def rising(codes):
+    return suspicions.in_order([(codes,)])
+
+
+def taken(suspicion, codes):
+    for values, rows in suspicions.blocks([codes]):
+        suspicion.take(values, rows)
+    return suspicion.found
+
+
+def sticking(codes):
+    return taken(suspicions.Sticky(np.bincount(codes)), codes)
+
+
+def drifting(codes):
+    return taken(suspicions.Drift(np.bincount(codes), suspicions.STRETCHES), codes)
+
+
+@pytest.mark.parametrize("block", [2, 3, 7, suspicions.BLOCK])
 @pytest.mark.parametrize("column", COLUMNS)
-@pytest.mark.parametrize("suspicion", [order._sorted, order._sticky])
-def test_evidence_in_an_order_has_mean_1(column, suspicion):
+@pytest.mark.parametrize("suspicion", [rising, sticking])
+def test_evidence_in_an_order_has_mean_1(column, suspicion, block, monkeypatch):
+    monkeypatch.setattr(suspicions, "BLOCK", block)
     assert mean_over_orders(COLUMNS[column], suspicion) == pytest.approx(1, abs=1e-9)
 
 
+@pytest.mark.parametrize("block", [1, 3, suspicions.BLOCK])
 @pytest.mark.parametrize("stretches", [2, 3])
 @pytest.mark.parametrize("column", [[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 0, 1, 1, 2]])
-def test_evidence_of_drift_has_mean_1(column, stretches, monkeypatch):
-    monkeypatch.setattr(order, "STRETCHES", (stretches,))
-    monkeypatch.setattr(order, "SHORTEST", 2)
-    means = mean_over_orders(column, order._drift)
-    assert means.shape == (len(order.POWERS),)
+def test_evidence_of_drift_has_mean_1(column, stretches, block, monkeypatch):
+    monkeypatch.setattr(suspicions, "BLOCK", block)
+    monkeypatch.setattr(suspicions, "STRETCHES", (stretches,))
+    monkeypatch.setattr(suspicions, "SHORTEST", 2)
+    means = mean_over_orders(column, drifting)
+    assert means.shape == (len(suspicions.POWERS),)
     assert means == pytest.approx(1, abs=1e-9)
 
 
@@ -54,13 +77,18 @@ def test_evidence_of_drift_has_mean_1(column, stretches, monkeypatch):
 def test_evidence_of_a_column_with_a_dominating_value_has_mean_1(column, monkeypatch):
     """Most rows have one value, so that some groups of values have no rows."""
     monkeypatch.setattr(order, "MANY", 3)
-    groups = order._grouped(np.array(column, np.uint8))
+    groups = order._groups(np.bincount(column))
     assert 2 <= len(np.bincount(groups)) < order.GROUPS
     assert np.bincount(groups).all()
-    assert mean_over_orders(column, lambda codes: [order._column(codes)]) == pytest.approx(1, abs=1e-9)
+    found = mean_over_orders(column, lambda codes: [order.order_evidence({"a": codes}).total])
+    assert found == pytest.approx(1, abs=1e-9)
 
 
-def test_evidence_in_the_order_of_whole_rows_has_mean_1():
+@pytest.mark.parametrize(("few", "most"), [(order.FEW_ROWS, order.MOST_KINDS), (0, order.MOST_KINDS), (0, 4)])
+def test_evidence_in_the_order_of_whole_rows_has_mean_1(few, most, monkeypatch):
+    """Also where they are counted by their numbers, or told apart by a hash."""
+    monkeypatch.setattr(order, "FEW_ROWS", few)
+    monkeypatch.setattr(order, "MOST_KINDS", most)
     rows = [(0, 0), (0, 1), (1, 1), (1, 1), (2, 0)]
     found = []
     for some in itertools.permutations(rows):
@@ -150,3 +178,65 @@ def test_rows_that_are_tested_must_not_choose(monkeypatch):
     )
     with pytest.raises(AssertionError):
         test_evidence_in_tables_has_a_mean_of_at_most_1_whoever_the_people_are("retention")
+
+
+def looked_at(codes, monkeypatch, *, exact):
+    """The evidence of all suspicions of a column, where only so many rows at the end are taken one by one."""
+    monkeypatch.setattr(suspicions, "EXACT", exact)
+    return np.array([*sticking(codes), *drifting(codes)])
+
+
+ORDERS = {
+    "shuffled": lambda codes: codes,
+    "sorted": np.sort,
+    "like follows like": lambda codes: np.repeat(codes[::3], 3)[: len(codes)],
+    "drifting": lambda codes: codes[np.argsort(codes + np.arange(len(codes)) // 8_000, kind="stable")],
+}
+
+
+@pytest.mark.parametrize("which", ORDERS)
+def test_means_of_a_block_make_evidence_hardly_smaller_and_never_larger(which, seed, monkeypatch):
+    monkeypatch.setattr(suspicions, "BLOCK", 2**9)
+    codes = np.random.default_rng(seed).choice(5, 100_000, p=[0.5, 0.3, 0.15, 0.04, 0.01]).astype(np.uint8)
+    codes = ORDERS[which](codes)
+    one_by_one = looked_at(codes, monkeypatch, exact=len(codes))
+    by_means = looked_at(codes, monkeypatch, exact=2**13)
+    assert not np.array_equal(by_means, one_by_one)
+    assert (by_means <= one_by_one + 1e-6).all()
+    if which == "shuffled":
+        assert (by_means >= one_by_one - 0.1).all()
+    else:
+        assert by_means.max() >= 0.98 * one_by_one.max() > 100
+
+
+@pytest.mark.parametrize("piece", [1, 2, 5, 100])
+@pytest.mark.parametrize(
+    "columns", [[[0, 0, 1, 1, 2]], [[0, 0, 1, 1], [0, 3, 1, 1]], [[2, 1, 1], [0, 5, 5]], [[0, 1, 0]], [[]]]
+)
+def test_rows_rise_or_fall_in_pieces_as_in_one(columns, piece):
+    columns = [np.array(column, np.uint8) for column in columns]
+    rows = list(zip(*columns))
+    parts = [[column[start : start + piece] for column in columns] for start in range(0, len(rows), piece)]
+    different = math.factorial(len(rows)) / math.prod(math.factorial(rows.count(row)) for row in set(rows))
+    right = [different if rows == order else 0 for order in (sorted(rows), sorted(rows, reverse=True))]
+    assert exponential(suspicions.in_order(parts)) == pytest.approx(right)
+
+
+@pytest.mark.parametrize("most_joint", [0, 100, 10**6])
+@pytest.mark.parametrize("most_counted", [1, 300, 10**6])
+def test_tables_are_counted_together_as_they_are_alone(most_joint, most_counted, seed, monkeypatch):
+    monkeypatch.setattr(possible, "MOST_JOINT", most_joint)
+    monkeypatch.setattr(possible, "MOST_COUNTED", most_counted)
+    sizes = {"a": 2, "b": 7, "c": 3, "d": 5}
+    blocks = [Retention(Unit((name,), (size,)), 2**28) for name, size in sizes.items()]
+    draw = np.random.default_rng(seed)
+    codes = {name: draw.integers(0, size, 1_000).astype(np.uint8) for name, size in sizes.items()}
+    chosen = possible.tables(blocks)
+    first = possible._half(0, 1_000) == 0
+    counted = dict(possible._counted(blocks, chosen, codes, quiet))
+    assert counted.keys() == set(chosen)
+    for names, halves in counted.items():
+        for half, counts in zip((first, ~first), halves):
+            right = np.zeros([sizes[name] for name in names])
+            np.add.at(right, tuple(codes[name][half] for name in names), 1)
+            assert np.array_equal(counts, right), names

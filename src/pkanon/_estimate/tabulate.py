@@ -38,10 +38,14 @@ def check_size(sizes: Mapping[str, int]) -> None:
 
 
 def tabulate(
-    columns: Sequence[Codes], sizes: Sequence[int], *, weights: NDArray[np.float64] | None = None
+    columns: Sequence[Codes],
+    sizes: Sequence[int],
+    *,
+    weights: NDArray[np.float64] | None = None,
+    onto: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """How many rows (or which total of ``weights``) each cell has, one axis per column."""
-    total = np.zeros(math.prod(sizes))
+    """How many rows (or which total of ``weights``) each cell has, one axis per column; added to the table ``onto``."""
+    total = np.zeros(math.prod(sizes)) if onto is None else onto.reshape(-1)
     for start in range(0, len(columns[0]), PIECE):
         piece = slice(start, start + PIECE)
         cells = _cells([column[piece] for column in columns], sizes)
@@ -62,7 +66,7 @@ def tabulate_codes(
     for columns in codes.pieces(names):
         stop = start + len(columns[0])
         own = None if weights is None else weights[start:stop]
-        total += tabulate(columns, list(sizes.values()), weights=own)
+        tabulate(columns, list(sizes.values()), weights=own, onto=total)
         start = stop
     return total
 
@@ -84,7 +88,7 @@ def count_tables(codes: Mapping[str, Codes], tables: Sequence[Mapping[str, int]]
     for columns in codes.pieces(names):
         by_name = dict(zip(names, columns))
         for table, total in zip(kept, totals):
-            total += tabulate([by_name[name] for name in table], list(table.values()))
+            tabulate([by_name[name] for name in table], list(table.values()), onto=total)
     codes.counted = {tuple(table): total for table, total in zip(kept, totals)}
 
 

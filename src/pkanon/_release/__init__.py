@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         sign,
     )
     from .steps import attribute_columns, certified, round_points, shares_of_others, shown, unit_columns
-    from .stored import Rows, StoredRelease, open_release
+    from .stored import FileRows, Rows, StoredRelease, open_release
 
 lazy(
     __name__,
@@ -56,7 +56,7 @@ lazy(
         "released": "Release",
         "signature": "is_signature, is_signed, is_signed_by, needs_password, read_private_key, read_public_key, sign",
         "steps": "attribute_columns, certified, round_points, shares_of_others, shown, unit_columns",
-        "stored": "Rows, StoredRelease, open_release",
+        "stored": "FileRows, Rows, StoredRelease, open_release",
     },
 )
 
@@ -76,6 +76,7 @@ __all__ = [
     "SENTENCES",
     "SIGNATURE",
     "Certificate",
+    "FileRows",
     "Modelled",
     "Release",
     "Rows",

@@ -193,7 +193,7 @@ def test_collected_releases_are_kept(tmp_path, seed, mode, format):
 
 
 def test_a_text_file_is_compared_piece_by_piece(tmp_path, monkeypatch, seed):
-    monkeypatch.setattr("pkanon._audit.verification.rows.PIECE", 7)
+    monkeypatch.setattr("pkanon._audit.verification.pieces.PIECE", 7)
     people = visits(60, np.random.default_rng(seed))
     pk.release(people, pk.plan(VISITS, records=60, k=2)).save(tmp_path / "out", format="csv")
     assert pk.verify(tmp_path / "out").ok

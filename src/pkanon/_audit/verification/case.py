@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,29 @@ import polars as pl
 
 from ..._errors import InputError, PkanonError, PlanError
 from ..._files import parse_json
-from ..._frames import Encoded, encode_released
+from ..._frames import Encoded, encode_released, likely_rows
 from ..._plan import LARGEST_RECORDS, Plan
-from ..._release import CERTIFICATE, CERTIFICATE_KEY, FORMATS, PACKAGE, PLAN, PLAN_KEY, PREDICTED, README, Release
+from ..._progress import Progress, quiet
+from ..._release import (
+    CERTIFICATE,
+    CERTIFICATE_KEY,
+    FORMATS,
+    PACKAGE,
+    PLAN,
+    PLAN_KEY,
+    PREDICTED,
+    README,
+    FileRows,
+    Release,
+)
+from .spooled import NoRoom, Passed, Spooled, width
 
 JSON_FILES = (PACKAGE, PLAN, CERTIFICATE)
 DATA_FILES = FORMATS["both"]
 TYPES_KEY = "ARROW:schema"
 """What every Parquet file of Arrow's makers carries: the types of its columns."""
+ROOM = 2**28
+"""Bytes of codes up to which the rows of a file are in memory; of larger files only a piece is."""
 SPARE = 32
 """Characters a column by which versions of the writer may describe its type otherwise; more could hide something."""
 
@@ -76,19 +91,20 @@ class Case:
     folder: Path | None = None
     parquet: Path | None = None
     release: Release | None = None
+    progress: Progress = quiet
 
     @classmethod
-    def of(cls, place: str | Path | Release) -> Case:
+    def of(cls, place: str | Path | Release, progress: Progress = quiet) -> Case:
         """The case of a path or of a release; an InputError if there is nothing that could be a release."""
         if isinstance(place, Release):
-            return cls("The release", release=place)
+            return cls("The release", release=place, progress=progress)
         path = Path(place)
         if path.is_dir():
             if not any((path / name).is_file() for name in (PACKAGE, CERTIFICATE)):
                 raise InputError(f"{path} is not a release: it has neither {PACKAGE} nor {CERTIFICATE}.")
-            return cls(str(path), folder=path)
+            return cls(str(path), folder=path, progress=progress)
         if path.suffix == ".parquet" and path.is_file():
-            case = cls(str(path), parquet=path)
+            case = cls(str(path), parquet=path, progress=progress)
             if not case.inside(path):
                 raise InputError(f"{path} is not the data of a release: it carries no plan, or cannot be read.")
             return case
@@ -187,7 +203,7 @@ class Case:
         if self.release is not None:
             release = self.release
             return {"the rows": Encoded(release.rows, release.codes, release.passed, release.kind)}
-        return {file.name: _encoded(file, plan) for file in self.data_files}
+        return {file.name: _encoded(file, plan, self.progress) for file in self.data_files}
 
     @cached_property
     def table(self) -> Encoded | None:
@@ -249,8 +265,20 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def _encoded(file: Path, plan: Plan) -> Encoded | str:
+def _encoded(file: Path, plan: Plan, progress: Progress) -> Encoded | str:
     try:
-        return encode_released(file, plan.schema)
+        if (likely_rows(file) or 0) * width(plan.schema) > ROOM:
+            return _on_disk(file, plan, progress)
+        return encode_released(file, plan.schema, progress=progress)
+    except NoRoom:
+        raise
     except PkanonError as error:
         return " ".join(str(error).split("\n"))
+
+
+def _on_disk(file: Path, plan: Plan, progress: Progress) -> Encoded:
+    """The rows of a file that are read again a piece at a time; all of them are read once, as the others are."""
+    taker = Passed() if file.suffix == ".parquet" else Spooled(plan.schema)
+    encoded = encode_released(file, plan.schema, taker, progress=progress)
+    codes = taker if isinstance(taker, Spooled) else FileRows(file, plan, encoded.rows).codes
+    return replace(encoded, codes=codes, passed=taker.frame)

@@ -19,16 +19,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._blocks import Block, Counts
-from ..._estimate import Channel, maximum_likelihood, tabulate
-from ..._progress import Progress, quiet
+from ..._estimate import Channel, maximum_likelihood, number_of_rows, tabulate
+from ..._progress import Progress, quiet, within
 from ..._schema import Codes
-from .evidence import NONE, Evidence, average
+from .evidence import NONE, Evidence, Names, average
+from .mixing import mixed
+from .pieces import even_pieces
 
 LARGEST_CELLS = 2**19
 MOST_TABLES = 150
@@ -36,6 +37,12 @@ MOST_TABLES = 150
 WORK = 2 * 10**7
 """Cells times steps that looking for the most likely table may take."""
 MOST_STEPS = 150
+MOST_JOINT = 2**22
+"""Cells of a table that is counted for others in it."""
+MOST_COUNTED = 2**23
+"""Cells counted in one pass over the rows, 16 bytes each."""
+COUNTING = 0.5
+"""The share of counting in the progress that is shown."""
 STEADY = (0.5, 0.1, 0.01)
 """Shares of 1 mixed into h, so that a cell without a row among those that choose does not end everything."""
 CLEAR = (0.0, 3.0)
@@ -66,33 +73,97 @@ def tables(blocks: Sequence[Block]) -> list[tuple[str, ...]]:
 
 
 def table_evidence(blocks: Sequence[Block], codes: Mapping[str, Codes], progress: Progress = quiet) -> Evidence:
-    """The evidence in each table of the released ``codes``."""
+    """The evidence in each table of the released ``codes``, which may be on a disk."""
     chosen = tables(blocks)
     orders = [len(names) for names in chosen]
-    tests, shares = {}, {}
-    first = _first_half(len(next(iter(codes.values()))))
-    for step, names in enumerate(chosen):
-        progress("tables", step / len(chosen))
-        tests[names] = _table(Channel(blocks, names), codes, first)
-        shares[names] = 1 / len(set(orders)) / orders.count(len(names))
+    found = {}
+    for step, (names, halves) in enumerate(_counted(blocks, chosen, codes, progress)):
+        found[names] = _table(Channel(blocks, names), halves)
+        progress("tables", COUNTING + (1 - COUNTING) * (step + 1) / len(chosen))
     progress("tables", 1.0)
-    return Evidence(tests, shares)
+    shares = {names: 1 / len(set(orders)) / orders.count(len(names)) for names in chosen}
+    return Evidence({names: found[names] for names in chosen}, shares)
 
 
-def _first_half(rows: int) -> NDArray[np.bool_]:
-    """Which rows are in the first half: a bit of the row's number after thorough mixing (splitmix64)."""
-    z = np.arange(1, rows + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray((z >> np.uint64(63)).astype(bool))
+def _counted(
+    blocks: Sequence[Block], chosen: Sequence[Names], codes: Mapping[str, Codes], progress: Progress
+) -> Iterator[tuple[Names, Counts]]:
+    """Each table with its counts in both halves of the rows; tables are counted together as far as there is room."""
+    sizes = {n: size for block in blocks for unit in block.units for n, size in zip(unit.attributes, unit.sizes)}
+    rows = number_of_rows(codes)
+    joint = _joint(chosen, sizes, min(MOST_JOINT, 2 * rows))
+    passes = _passes(list(joint), sizes)
+    for number, some in enumerate(passes):
+        part = within(progress, COUNTING * number / len(passes), COUNTING * (number + 1) / len(passes))
+        for names, counts in zip(some, _count(some, sizes, codes, part)):
+            for table in joint[names]:
+                yield table, _margin(names, counts, table)
 
 
-def _table(channel: Channel, codes: Mapping[str, Codes], first: NDArray[np.bool_]) -> float:
-    columns = [codes[name] for name in channel.sizes]
-    sizes = list(channel.sizes.values())
-    halves = [tabulate([column[half] for column in columns], sizes) for half in (first, ~first)]
+def _joint(chosen: Sequence[Names], sizes: Mapping[str, int], most: int) -> dict[Names, list[Names]]:
+    """Tables of up to ``most`` cells in which others are contained, with those: it is counted faster than they are."""
+    found: dict[Names, list[Names]] = {}
+    for names in sorted(chosen, key=lambda names: -_cells(names, sizes)):
+        for whole in found:
+            union = tuple(dict.fromkeys((*whole, *names)))
+            if len(union) == len(whole) or _cells(union, sizes) <= most:
+                found[union] = [*found.pop(whole), names]
+                break
+        else:
+            found[names] = [names]
+    return found
+
+
+def _passes(joint: Sequence[Names], sizes: Mapping[str, int]) -> list[list[Names]]:
+    """The tables that are counted at a time."""
+    found: list[list[Names]] = []
+    room = 0
+    for names in joint:
+        room -= _cells(names, sizes)
+        if room < 0:
+            found.append([])
+            room = MOST_COUNTED - _cells(names, sizes)
+        found[-1].append(names)
+    return found
+
+
+def _cells(names: Names, sizes: Mapping[str, int]) -> int:
+    return math.prod(sizes[name] for name in names)
+
+
+def _count(
+    tables: Sequence[Names], sizes: Mapping[str, int], codes: Mapping[str, Codes], progress: Progress
+) -> list[Counts]:
+    """The counts of some tables, those of the first half of the rows before those of the second."""
+    names = list(dict.fromkeys(name for table in tables for name in table))
+    totals = [np.zeros((2, *(sizes[name] for name in table))) for table in tables]
+    rows, start = number_of_rows(codes), 0
+    for columns in even_pieces(codes, names):
+        piece = dict(zip(names, columns))
+        stop = start + len(columns[0])
+        half = _half(start, stop)
+        for table, total in zip(tables, totals):
+            tabulate([half, *(piece[name] for name in table)], total.shape, onto=total)
+        start = stop
+        progress("tables", start / rows)
+    return totals
+
+
+def _half(start: int, stop: int) -> Codes:
+    """Which half some rows are in: a bit of the row's number after thorough mixing."""
+    return (mixed(np.arange(start + 1, stop + 1, dtype=np.uint64)) < np.uint64(2**63)).astype(np.uint8)
+
+
+def _margin(names: Names, counts: Counts, table: Names) -> Counts:
+    """The counts of a table that is contained in that of ``names``."""
+    left = [name for name in names if name in table]
+    summed = np.sum(counts, axis=tuple(1 + axis for axis, name in enumerate(names) if name not in table))
+    return np.transpose(summed, (0, *(1 + left.index(name) for name in table)))
+
+
+def _table(channel: Channel, halves: Counts) -> float:
     flat = np.where(channel.possible_whole, 1.0, 0.0)
-    if (halves[0] + halves[1])[channel.forward(flat) <= 0].any():
+    if halves.sum(axis=0)[channel.forward(flat) <= 0].any():
         return math.inf  # a row that nobody's record can become
     return average([_growth(channel, *pair) for pair in (halves, halves[::-1])])
 

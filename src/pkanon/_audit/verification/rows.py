@@ -12,17 +12,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ..._errors import DataError
+from ..._estimate import StoredCodes, pieces_of
 from ..._frames import Encoded, decode
 from ..._plan import Plan
 from ..._progress import Progress
 from .case import Case
 from .order import order_evidence
+from .pieces import Beside, even_pieces
 from .possible import table_evidence
 from .verdicts import Check, judged, unchecked, weighed
 
 UNREADABLE = "The rows cannot be read as rows of this plan."
-PIECE = 100_000
-"""Rows of a text file that are written anew at a time."""
+COMPARING = "comparing"
+"""The name of this step in progress reports."""
 
 
 def values(case: Case) -> Check:
@@ -38,38 +40,41 @@ def values(case: Case) -> Check:
     for file in case.data_files:
         table = case.tables[file.name]
         if isinstance(table, Encoded):
-            faults += _form(file, case.plan, table)
+            faults += _form(file, case.plan, table, case.progress)
     return judged("values", faults, "Every value is one of its column's declared values.")
 
 
-def _form(file: Path, plan: Plan, table: Encoded) -> list[str]:
+def _form(file: Path, plan: Plan, table: Encoded, progress: Progress) -> list[str]:
     """What is wrong with the order and the types of the columns."""
-    one = {name: codes[:1] for name, codes in table.codes.items()}
+    one = dict(zip(table.codes, next(pieces_of(table.codes, list(table.codes)))))
+    one = {name: codes[:1] for name, codes in one.items()}
     right = decode(plan.schema, one, None if table.passed is None else table.passed[:1]).schema
     parquet = file.suffix == ".parquet"
     types = pl.read_parquet_schema(file) if parquet else {}
     if (list(types) if parquet else _header(file)) != list(right):
         return [f"{file.name}: the columns are not in the order of the plan."]
     if not parquet:
-        return _spelling(file, plan, table)
+        return _spelling(file, plan, table, progress)
     randomised = {attribute.name for attribute in plan.schema.randomised}
     wrong = [name for name in right if name in randomised and types[name] != right[name]]
     return [f"{file.name}: column '{name}' is not of the type that is released." for name in wrong]
 
 
-def _spelling(file: Path, plan: Plan, table: Encoded) -> list[str]:
+def _spelling(file: Path, plan: Plan, table: Encoded, progress: Progress) -> list[str]:
     """A text file must be what its rows give, byte for byte: a quote or a zero that is not needed could mark a row.
 
     Not where columns are passed: their spelling is whoever wrote them's, and such a release claims nothing.
     """
     if plan.schema.passed:
         return []
+    names, done = list(table.codes), 0
     with open(file, "rb") as found:
-        for start in range(0, max(table.rows, 1), PIECE):
-            codes = {name: column[start : start + PIECE] for name, column in table.codes.items()}
-            right = decode(plan.schema, codes, None).write_csv(include_header=start == 0).encode()
+        for piece in even_pieces(table.codes, names) if table.rows else pieces_of(table.codes, names):
+            right = decode(plan.schema, dict(zip(names, piece)), None).write_csv(include_header=not done).encode()
             if found.read(len(right)) != right:
                 break
+            done += len(piece[0])
+            progress(COMPARING, done / max(table.rows, 1))
         else:
             if not found.read(1):
                 return []
@@ -104,7 +109,8 @@ def combinations(case: Case) -> Check:
     faults = []
     for unit in ruled:
         try:
-            unit.join([case.table.codes[attribute] for attribute in unit.attributes])
+            for piece in pieces_of(case.table.codes, unit.attributes):
+                unit.join(list(piece))
         except DataError:
             faults.append(f"Rows hold combinations of {', '.join(unit.attributes)} that the plan forbids.")
     return judged(name, faults, "No row has a forbidden combination." if ruled else "The plan forbids none.")
@@ -114,9 +120,10 @@ def order(case: Case, progress: Progress) -> Check:
     """Nothing in the order of the rows speaks against a shuffle."""
     if case.plan is None or case.table is None:
         return unchecked("order", UNREADABLE)
-    columns: dict[str, NDArray[Any]] = dict(case.table.codes)
+    columns = case.table.codes
     if case.table.passed is not None:
-        columns |= {column.name: _ranks(column) for column in case.table.passed}
+        passed = {column.name: _ranks(column) for column in case.table.passed}
+        columns = Beside(columns, passed) if isinstance(columns, StoredCodes) else {**columns, **passed}
     return weighed(
         "order",
         order_evidence(columns, progress),

@@ -49,7 +49,7 @@ def verify(
     <Verification of The release: ok>
     """
     progress = progress or quiet
-    case = Case.of(release)
+    case = Case.of(release, progress)
     progress("opening", 0.0)
     signed = signature(case, key)  # a key that cannot be read is refused before anything is computed
     right = claims.expected(case, progress)

@@ -181,10 +181,16 @@ def count_people(table: object, schema: Schema, *, text: TextFormat = PLAIN) -> 
     return Encoded(rows, {}, None, source.kind, persons=column.persons()).people if rows else 0
 
 
-def encode_released(table: object, schema: Schema) -> Encoded:
-    """The codes of a table that was released with this schema: its values are the schema's labels. It may have no rows."""
+def encode_released(
+    table: object, schema: Schema, taker: Taker | None = None, *, progress: Progress = quiet
+) -> Encoded:
+    """The codes of a table that was released with this schema: its values are the schema's labels. It may have no rows.
+
+    A ``taker`` gets the rows, and the result has none, as in :func:`encode_through`.
+    """
     declared = [attribute.name for attribute in schema.attributes if attribute.role in ("randomise", "pass")]
-    return _encoded(open_source(table, PLAIN), declared, lambda: released_columns_of(schema), quiet, False)
+    source = open_source(table, PLAIN)
+    return _encoded(source, declared, lambda: released_columns_of(schema), progress, False, taker=taker)
 
 
 class ReleasedFile:
