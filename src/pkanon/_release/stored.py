@@ -90,15 +90,21 @@ class FileCodes(StoredCodes):
             yield from self._read(names)
             return
         if absent := [name for name in names if name not in self._kept]:
-            columns = zip(*self._read(absent))
-            self._kept |= {name: np.concatenate(pieces) for name, pieces in zip(absent, columns)}
+            whole, start = [np.empty(self.rows, self._dtypes[name]) for name in absent], 0
+            for columns in self._read(absent):
+                stop = start + len(columns[0])
+                for column, piece in zip(whole, columns):
+                    column[start:stop] = piece
+                start = stop
+            self._kept |= dict(zip(absent, whole))
         yield tuple(self._kept[name] for name in names)
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[Codes, ...]]:
         done = 0
         for batch in self._file.batches(names):
             done += batch.rows
-            yield tuple(batch.codes[name] for name in names)
+            if done <= self.rows:
+                yield tuple(batch.codes[name] for name in names)
         if done != self.rows:
             raise DataError(f"{self._name} has {done:,} rows, but its certificate is for {self.rows:,}.")
         if not done:

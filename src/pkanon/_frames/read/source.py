@@ -103,10 +103,10 @@ class Source:
         raise DataError(self.text.diagnosis())
 
 
-def collected(lazy: pl.LazyFrame, message: str, total: int) -> Batches:
-    """A query on a file of ``total`` rows, some rows at a time; ``message`` says what is wrong if it fails."""
+def collected(lazy: pl.LazyFrame, message: str, total: int, batch: int | None = None) -> Batches:
+    """A query on a file of ``total`` rows, ``batch`` rows at a time or as polars likes; ``message`` says what is wrong if it fails."""
     done = 0
-    steps = guarded(message, lazy.collect_batches, maintain_order=True)
+    steps = guarded(message, lazy.collect_batches, chunk_size=batch, maintain_order=True)
     for frame in guarded_steps(DataError, message, steps):
         done += frame.height
         yield frame, min(done / total, 1.0) if total else 1.0
