@@ -16,12 +16,15 @@ import polars as pl
 
 from .._errors import DataError
 from .._estimate import StoredCodes
-from .._frames import Frames, Kind, ReleasedFile, decode
+from .._frames import Kind, ReleasedFile
 from .._plan import Plan
 from .._schema import Codes, code_dtype
 from .certificate import Certificate, data_digest
 from .folder import read_folder
 from .released import Release
+
+if TYPE_CHECKING:
+    from .._frames import Frames
 
 ROOM = 2**28
 """Bytes of codes that are kept in memory."""
@@ -61,6 +64,8 @@ class StoredRelease(Release):
         return made
 
     def _frames(self, *, narrow: bool) -> pl.DataFrame | Frames:
+        from .._frames import Frames, decode
+
         schema, rows = self.plan.schema, self.__dict__["_rows"]
 
         def pieces() -> Iterator[pl.DataFrame]:

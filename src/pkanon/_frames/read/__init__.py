@@ -3,7 +3,7 @@
 place.py      where a table is;  opening.py  the one way to open it
 source.py     a table that has been opened; frames of four libraries
 formats/      files and databases;  several.py  a table in several files;  labels.py  value labels of SPSS and Stata
-textopen.py   delimiter, encoding, compression of a text file;  textfile.py  header, batches, diagnosis
+textformat.py what is said of a text file;  textopen.py  its delimiter, encoding, compression;  textfile.py  header, batches, diagnosis
 structure.py  checks of the bytes of a text file: quotes, short lines
 check.py      the names of the columns
 convert.py    a column to its declared type
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from .roundings import roundings
     from .source import Kind, Source
     from .structure import is_utf8
-    from .textopen import PLAIN, TextFormat, is_text_file
+    from .textformat import PLAIN, TextFormat, is_text_file
     from .weights import column_as_weights
 
 lazy(
@@ -71,7 +71,7 @@ lazy(
         "roundings": "roundings",
         "source": "Kind, Source",
         "structure": "is_utf8",
-        "textopen": "PLAIN, TextFormat, is_text_file",
+        "textformat": "PLAIN, TextFormat, is_text_file",
         "weights": "column_as_weights",
     },
 )

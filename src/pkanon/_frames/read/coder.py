@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..._schema import PLAIN_NOTATION, Attribute, Bins, Domain, Listed, Notation, Points, Range, Value
 from .convert import Conversion, conversion, of_categories
 from .numbering import EMPTY, FAULTY, Marked, Numbering, as_number, merging, numbering, places
-from .textfile import Reading
+from .textformat import Reading
 from .texts import TextCodes
 
 _INTEGERS: tuple[tuple[pl.DataType, int, int], ...] = (

@@ -37,8 +37,7 @@ from .labels import are_meant
 from .opening import open_source
 from .place import TableFile
 from .source import Kind, Source
-from .textfile import Reading
-from .textopen import PLAIN, TextFormat, plain_suffix
+from .textformat import PLAIN, Reading, TextFormat, plain_suffix
 
 READING = "reading"
 """The name of this step in progress reports."""

@@ -12,14 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import polars as pl
 
 from ..._errors import DataError, EnvironmentFailure
 from ..border import Unreadable, guarded, guarded_steps
 from .labels import Labels, as_texts
-from .textfile import AS_TEXT, Reading, TextFile
+from .textformat import AS_TEXT, Reading
+
+if TYPE_CHECKING:
+    from .textfile import TextFile
 
 Kind: TypeAlias = Literal["polars", "pandas", "pyarrow", "duckdb"]
 Batches: TypeAlias = Iterator[tuple[pl.DataFrame, float]]

@@ -6,7 +6,6 @@ lines together; a key that a line lacks is a missing value.
 
 from __future__ import annotations
 
-import gzip
 import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -48,6 +47,8 @@ def open_json_lines(path: Path) -> Source:
     damaged = f"{path} is not a file of JSON lines: each line must be one object, such as {{...}}, and complete."
     data = path.read_bytes()
     if path.suffix.lower() == ".gz":
+        import gzip
+
         data = guarded(f"{path} is a damaged or incomplete gzip file.", gzip.decompress, data)
     if not data.strip():
         raise DataError(f"{path} is empty.")
