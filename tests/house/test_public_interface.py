@@ -249,7 +249,8 @@ assert code == 0 and "from 1,000 released rows" in printed.getvalue()
     rooms = [f"pkanon.{room}" for room in ("_audit", "_collect", "_demo", "_design", "_engines", "_report", "_sample")]
     inside = [
         *("_blocks.agreement", "_blocks.matrix", "_blocks.ratios", "_blocks.symmetric"),
-        *("_estimate.model.fitted", "_estimate.quantity", "_estimate.regression", "_estimate.statistics.association"),
+        *("_estimate.delta", "_estimate.grouping", "_estimate.quantity", "_estimate.uncertainty", "_estimate.weighing"),
+        *("_estimate.model.fitted", "_estimate.regression", "_estimate.statistics.association"),
         *("_frames.draft", "_frames.write.export", "_frames.write.output", "_frames.read.formats.sqlite"),
         *("_frames.read.several", "_frames.read.structure", "_frames.read.textfile", "_frames.read.textopen"),
         *("_plan.breach", "_plan.central.upper", "_plan.composition", "_plan.explain", "_plan.notebook"),
