@@ -52,11 +52,11 @@ from .domain import (
 )
 from .hierarchy import Hierarchy
 from .merge import Merged
-from .notation import PLAIN_NOTATION, Notation
+from .notation import Notation
 
 MISSING_LABEL = "(missing)"
 """How a missing value is written wherever a label is needed; in Python and in data frames it is None."""
-_NOTATION = tuple(vars(PLAIN_NOTATION))
+_NOTATION = Notation._fields
 
 
 @dataclass(frozen=True, init=False)
@@ -466,7 +466,7 @@ class Attribute:
             data["missing_values"] = list(self.missing_values)
         if self.repeats != "refuse":
             data["repeats"] = self.repeats
-        return data | {key: text for key, text in vars(self.notation).items() if text is not None}
+        return data | {key: text for key, text in self.notation._asdict().items() if text is not None}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], *, drafted: bool = False) -> Attribute:

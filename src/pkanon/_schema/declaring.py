@@ -169,7 +169,7 @@ def declared(
         "merged": takes,
         "hierarchy": hierarchy,
         "level": level,
-        **vars(written),
+        **written._asdict(),
         "repeats": repeats,
         "drafted": bool(drafted) and chosen is not None,
     }

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .._errors import SchemaError
 from .domain import Value, value_to_text
@@ -41,8 +40,7 @@ _WORDS = {
 _PART = re.compile(r"%(.?)|([^%]+)", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Notation:
+class Notation(NamedTuple):
     """How texts stand for dates and numbers; None means as everywhere: 2024-02-29, 1234.5."""
 
     date_format: str | None = None

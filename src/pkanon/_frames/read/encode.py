@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
@@ -50,7 +50,7 @@ SEVERAL_ROWS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Encoded:
     """A table as codes: one array per randomised attribute, in the order of the schema. Readers do not remove them.
 
@@ -128,8 +128,7 @@ class Taker(Protocol):
         """How many rows share a value of the id column ``name`` with another."""
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Some rows: codes by attribute, the columns that are passed on or None, and the id columns by name."""
 
     rows: int

@@ -48,7 +48,7 @@ class Parts(Protocol):
         """As :meth:`Source.likely_rows`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Source:
     """A table that has been opened: the names of its columns, and a way to read some of them.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -18,23 +19,24 @@ TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 class TextFormat:
     """How a text file is written.
 
-    Parameters
-    ----------
-    delimiter
-        The character between fields; None: by the name of the file (.tsv and .tab: tab, else a comma).
-    encoding
-        The encoding; None: UTF-8.
+        Parameters
+        ----------
+        delimiter
+            The character between fields; None: by the name of the file (.tsv and .tab: tab, else a comma).
+        encoding
+            The encoding; None: UTF-8.
 
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import pkanon as pk
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.csv")
-    ...     _ = file.write_text("sex;town\\nF;Forlì\\nF;Forlì\\n", encoding="latin-1")
-    ...     pk.anonymity(file, ["sex", "town"], text=pk.TextFormat(delimiter=";", encoding="latin-1"))
-    2
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+    from typing import NamedTuple
+        >>> import pkanon as pk
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "people.csv")
+        ...     _ = file.write_text("sex;town\\nF;Forlì\\nF;Forlì\\n", encoding="latin-1")
+        ...     pk.anonymity(file, ["sex", "town"], text=pk.TextFormat(delimiter=";", encoding="latin-1"))
+        2
     """
 
     delimiter: str | None = None
@@ -57,8 +59,7 @@ def is_text_file(path: Path) -> bool:
     return plain_suffix(path) in TEXT_SUFFIXES and path.is_file()
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """How one column of a text file is read: its polars type, and a text that means missing.
 
     ``takes_anything``: a field that swallowed a line end could pass as a value of this column. ``listed`` is a type that holds

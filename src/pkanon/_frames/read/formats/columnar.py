@@ -16,9 +16,6 @@ from ...._errors import DataError
 from ...border import guarded
 from ..source import BATCH, Batches, Source, collected, sliced
 
-PARQUET_SUFFIXES = (".parquet", ".pq")
-ARROW_SUFFIXES = (".feather", ".arrow", ".ipc")
-JSON_SUFFIXES = (".jsonl", ".ndjson")
 _FILE_MAGIC = b"ARROW1"
 _SHORT = (pl.Boolean, pl.Date, pl.Enum)
 _LONG = 1 << 20
