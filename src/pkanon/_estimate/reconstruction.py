@@ -11,7 +11,7 @@ Errors and intervals are those of variance.py and interval.py, for cells as for 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
@@ -54,7 +54,7 @@ MOST_LEVELS = 8
 """Levels whose limits are kept: a test asks for many in turn."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reconstruction:
     """Estimated counts, one axis per attribute.
 
@@ -68,14 +68,14 @@ class Reconstruction:
     method: str
     about: About
     rows: int
-    counts: Counts = field(repr=False)
-    channel: Channel = field(repr=False)
-    released: Counts = field(repr=False)
-    squares: Counts = field(repr=False)
-    source: Source = field(repr=False)
+    counts: Counts
+    channel: Channel
+    released: Counts
+    squares: Counts
+    source: Source
     convergence: Convergence | None = None
-    weighing: Weighing | None = field(default=None, repr=False)
-    grouping: Grouping | None = field(default=None, repr=False)
+    weighing: Weighing | None = None
+    grouping: Grouping | None = None
     notes: tuple[str, ...] = ()
 
     @classmethod

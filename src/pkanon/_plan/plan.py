@@ -69,7 +69,7 @@ class CountNoise:
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """Schema, blocks and record count: everything that decides what a release promises.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -56,12 +56,12 @@ class Prediction:
     exact: bool
 
 
-@dataclass(frozen=True, eq=False)
 class Predictor:
     """Predictions for tables of some blocks; what a block adds to several tables is computed once."""
 
-    blocks: tuple[Block, ...]
-    _parts: dict[tuple[int, tuple[str, ...]], _Part] = field(default_factory=dict, repr=False)
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self.blocks = blocks
+        self._parts: dict[tuple[int, tuple[str, ...]], _Part] = {}
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -79,7 +79,7 @@ class Reading:
         return usual_error(self.l1, len(self.attributes), self.records)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Readability:
     """Every table of one and two attributes, and how it reads: good (L1 < 0.1), fair (< 0.3), poor (< 1), not readable.
 

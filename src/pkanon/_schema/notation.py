@@ -37,7 +37,7 @@ _WORDS = {
     "B": "(?i:" + "|".join(_MONTHS) + ")",
     "p": "(?i:am|pm)",
 }
-_PART = re.compile(r"%(.?)|([^%]+)", re.DOTALL)
+_PART = r"(?s)%(.?)|([^%]+)"
 
 
 class Notation(NamedTuple):
@@ -178,7 +178,7 @@ def _check_date_format(text: str, kind: str, where: str) -> None:
 def _parts(text: str) -> list[tuple[str, str]]:
     """The directives and the texts between them, in order: one of each pair is empty, but for a lone %."""
     found = []
-    for match in _PART.finditer(text):
+    for match in re.finditer(_PART, text):
         directive, literal = match.group(1), match.group(2)
         found.append(("", "%") if directive == "%" else (directive or "", literal or ""))
     return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -57,8 +57,8 @@ def open_files(place: Path, files: Sequence[Path], opener: Callable[[Path], Sour
     for part in parts:
         if set(part.names) != set(first.names) or len(part.names) != len(first.names):
             raise DataError(f"{part.path} has other columns than {first.path}; the files of one table have the same.")
-    return replace(
-        first.source, names=first.names, read=lambda columns: _read(parts, columns, None), parts=_Parts(parts)
+    return first.source._replace(
+        names=first.names, read=lambda columns: _read(parts, columns, None), parts=_Parts(parts)
     )
 
 

@@ -10,9 +10,9 @@ The index of a pandas frame is not a column and is ignored.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import polars as pl
 
@@ -48,8 +48,7 @@ class Parts(Protocol):
         """As :meth:`Source.likely_rows`."""
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
+class Source(NamedTuple):
     """A table that has been opened: the names of its columns, and a way to read some of them.
 
     ``headed`` is the file whose first line names the columns, where that line might as well be a person's row.
@@ -65,7 +64,7 @@ class Source:
     read: Callable[[Sequence[str]], Batches]
     text: TextFile | None = None
     headed: Path | None = None
-    labels: Mapping[str, Labels] = field(default_factory=dict)
+    labels: Mapping[str, Labels] = MappingProxyType({})
     gaps: frozenset[str] = frozenset()
     ordinal: frozenset[str] = frozenset()
     untyped: bool = False
