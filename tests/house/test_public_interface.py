@@ -255,7 +255,8 @@ assert code == 0 and "from 1,000 released rows" in printed.getvalue()
         *("_frames.read.formats.spreadsheet", "_frames.read.formats.sqlite", "_frames.read.formats.statistics"),
         *("_frames.read.encode", "_frames.read.several"),
         *("_frames.read.structure", "_frames.read.textfile", "_frames.read.textopen"),
-        *("_plan.breach", "_plan.central.upper", "_plan.composition", "_plan.explain", "_plan.notebook"),
+        *("_plan.breach", "_plan.central.upper", "_plan.composition", "_plan.explain"),
+        *("_plan.notebook", "_plan.readability"),
         *("_release.modelled", "_release.pipeline", "_release.signature"),
         *("_results.association", "_results.charts", "_results.paper", "_results.regression", "_results.sql"),
     ]
