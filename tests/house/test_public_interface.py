@@ -258,6 +258,7 @@ assert code == 0 and "from 1,000 released rows" in printed.getvalue()
         *("_plan.breach", "_plan.central.upper", "_plan.composition", "_plan.explain"),
         *("_plan.notebook", "_plan.readability"),
         *("_release.modelled", "_release.pipeline", "_release.signature"),
+        *("_schema.hierarchy", "_schema.mergefile", "_schema.toml"),
         *("_results.association", "_results.charts", "_results.paper", "_results.regression", "_results.sql"),
     ]
     inside = [f"pkanon.{name}" for name in inside]

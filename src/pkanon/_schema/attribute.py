@@ -20,7 +20,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from .._errors import DataError, SchemaError
 from .declaring import (
@@ -50,9 +50,11 @@ from .domain import (
     value_from_text,
     value_to_text,
 )
-from .hierarchy import Hierarchy
 from .merge import Merged
 from .notation import Notation
+
+if TYPE_CHECKING:
+    from .hierarchy import Hierarchy
 
 MISSING_LABEL = "(missing)"
 """How a missing value is written wherever a label is needed; in Python and in data frames it is None."""

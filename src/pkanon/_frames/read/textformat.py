@@ -19,24 +19,23 @@ TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 class TextFormat:
     """How a text file is written.
 
-        Parameters
-        ----------
-        delimiter
-            The character between fields; None: by the name of the file (.tsv and .tab: tab, else a comma).
-        encoding
-            The encoding; None: UTF-8.
+    Parameters
+    ----------
+    delimiter
+        The character between fields; None: by the name of the file (.tsv and .tab: tab, else a comma).
+    encoding
+        The encoding; None: UTF-8.
 
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-    from typing import NamedTuple
-        >>> import pkanon as pk
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     file = Path(folder, "people.csv")
-        ...     _ = file.write_text("sex;town\\nF;Forlì\\nF;Forlì\\n", encoding="latin-1")
-        ...     pk.anonymity(file, ["sex", "town"], text=pk.TextFormat(delimiter=";", encoding="latin-1"))
-        2
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pkanon as pk
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.csv")
+    ...     _ = file.write_text("sex;town\\nF;Forlì\\nF;Forlì\\n", encoding="latin-1")
+    ...     pk.anonymity(file, ["sex", "town"], text=pk.TextFormat(delimiter=";", encoding="latin-1"))
+    2
     """
 
     delimiter: str | None = None
