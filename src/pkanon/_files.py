@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -49,7 +48,7 @@ def write_new(path: str | Path, content: str | bytes, *, confidential: bool = Fa
 def write_file(path: str | Path, fill: Callable[[Path], None]) -> None:
     """Let ``fill`` write a file of another name in the same folder, and name it when it is complete: all of it, or nothing."""
     path = Path(path)
-    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
+    unfinished = path.parent / f".{path.name}.{os.urandom(4).hex()}{UNFINISHED}"
     try:
         check_free(path)
         fill(unfinished)
@@ -64,7 +63,7 @@ def write_file(path: str | Path, fill: Callable[[Path], None]) -> None:
 def write_over(path: str | Path, content: bytes, *, instead_of: bytes) -> None:
     """Put ``content`` in the place of a file that holds ``instead_of``; all of it, or nothing. One that changed is refused."""
     path = Path(path).resolve()  # a link stays a link
-    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
+    unfinished = path.parent / f".{path.name}.{os.urandom(4).hex()}{UNFINISHED}"
     try:
         with open(unfinished, "xb") as file:
             file.write(content)
@@ -132,7 +131,7 @@ def write_folder(path: str | Path, fill: Callable[[Path], None], *, keep: bool =
 def _locked_folder(path: Path) -> tuple[Path, int]:
     """A new folder beside ``path``, and a lock on it that ends with this process."""
     while True:
-        unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
+        unfinished = path.parent / f".{path.name}.{os.urandom(4).hex()}{UNFINISHED}"
         unfinished.mkdir()
         lock = os.open(unfinished, os.O_RDONLY)
         if _lock(lock) is not False and unfinished.exists():

@@ -11,12 +11,15 @@ from pkanon._estimate import LARGEST_TABLE, Reconstruction, tabulate
 from pkanon._estimate.tabulate import PIECE, check_size
 from pkanon._schema import code_dtype
 
-SHAPES = [(2,), (7, 3), (256, 256), (257, 256), (3, 2**16), (2**16, 3), (70_000, 2), (2, 70_000, 3), (5, 4, 3, 2, 2)]
+SHAPES = [
+    *((2,), (7, 3), (256, 256), (257, 256), (3, 2**16), (2**16, 3), (70_000, 2), (2, 70_000, 3), (5, 4, 3, 2, 2)),
+    *((15, 17), (16, 16), (16, 16, 256), (1, 256), (1, 2**16), (85, 3, 2)),
+]
 
 
 @pytest.mark.parametrize("sizes", SHAPES, ids=str)
 def test_counting_against_unique(sizes, seed):
-    """Every type of code, tables around 2^16 cells where the numbering widens, the last cell included."""
+    """Every type of code, tables around 2^8 and 2^16 cells where the numbering widens, the last cell included."""
     draw = np.random.default_rng(seed)
     rows = 5000
     columns = [draw.integers(0, size, rows).astype(code_dtype(size)) for size in sizes]

@@ -17,7 +17,7 @@ NEIGHBOURS = {
     "_progress": set(),
     "_files": {"_errors"},
     "_schema": {"_doors", "_errors", "_files"},
-    "_blocks": {"_errors", "_schema"},
+    "_blocks": {"_doors", "_errors", "_schema"},
     "_plan": {"_doors", "_errors", "_files", "_schema", "_blocks"},
     "_design": {"_doors", "_errors", "_files", "_schema", "_blocks", "_plan", "_progress"},
     "_sample": {"_doors", "_schema", "_blocks", "_progress"},

@@ -248,10 +248,17 @@ assert code == 0 and "from 1,000 released rows" in printed.getvalue()
     numpys = ("numpy.random", "numpy.ma")
     rooms = [f"pkanon.{room}" for room in ("_audit", "_collect", "_demo", "_design", "_engines", "_report", "_sample")]
     inside = [
-        *("_estimate.model.fitted", "_estimate.quantity", "_estimate.regression", "_estimate.statistics.association"),
-        *("_frames.draft", "_frames.write.export", "_frames.read.formats.sqlite"),
-        *("_plan.breach", "_plan.central.upper", "_plan.composition", "_plan.explain", "_plan.notebook"),
+        *("_blocks.agreement", "_blocks.matrix", "_blocks.ratios", "_blocks.symmetric"),
+        *("_estimate.delta", "_estimate.grouping", "_estimate.quantity", "_estimate.uncertainty", "_estimate.weighing"),
+        *("_estimate.model.fitted", "_estimate.regression", "_estimate.statistics.association"),
+        *("_frames.draft", "_frames.write.export", "_frames.write.output"),
+        *("_frames.read.formats.spreadsheet", "_frames.read.formats.sqlite", "_frames.read.formats.statistics"),
+        *("_frames.read.encode", "_frames.read.several"),
+        *("_frames.read.structure", "_frames.read.textfile", "_frames.read.textopen"),
+        *("_plan.breach", "_plan.central.upper", "_plan.composition", "_plan.explain"),
+        *("_plan.notebook", "_plan.readability"),
         *("_release.modelled", "_release.pipeline", "_release.signature"),
+        *("_schema.hierarchy", "_schema.mergefile", "_schema.toml"),
         *("_results.association", "_results.charts", "_results.paper", "_results.regression", "_results.sql"),
     ]
     inside = [f"pkanon.{name}" for name in inside]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -74,8 +73,7 @@ def output_options(command: Command) -> Command:
     return command
 
 
-@dataclass(frozen=True)
-class Destination:
+class Destination(NamedTuple):
     """Where a result goes: to a file, to standard output in a format, or to the terminal as a readable table."""
 
     form: str | None

@@ -11,7 +11,7 @@ uncertainty.py     the one owner of errors and intervals, for cells, counts, sha
 linear.py          linear functions of a table;  variance.py  their variance;  delta.py  numbers computed from them
 model/             a model of all rows: its tables, and people drawn from it;  combining.py  what several draws say together
 flags.py           what must be said beside a number
-interval.py        limits that are honest in sparse tables
+interval.py        limits that are honest in sparse tables, of cells, counts, sums and shares
 statistics/        means, quantiles, associations;  regression/  linear, logistic and Poisson
 """
 

@@ -9,7 +9,7 @@ impossible       a combination that the schema forbids: exactly zero
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,7 @@ MEANING = {
 Truths = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Flags:
+class Flags(NamedTuple):
     """Which flags some numbers have, one entry per number."""
 
     near_zero: Truths

@@ -15,6 +15,8 @@ With a variance below FEW steps squared, both limits also move out by half a ste
 interval then covers at least as often as it says. A step is how much one released row adds to the estimate;
 ``variance / step^2`` counts noise rows where all attributes of the table are one unit.
 docs/why/theory.md 7 has the measured coverage.
+
+The functions at the end give these intervals to counts, sums and shares of a table.
 """
 
 from __future__ import annotations
@@ -22,13 +24,17 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import Counts
 from .._errors import InputError
-from .linear import Shape
+from .linear import Grouped, Listed, Shape
+
+if TYPE_CHECKING:
+    from .reconstruction import Reconstruction
 
 FEW = 10.0
 """Steps squared: half a step is then 0.16 standard deviations, and leaving it out costs 2 x 0.9 points of coverage at 95%."""
@@ -152,7 +158,7 @@ def _limit(estimate: Counts, shape: Shape, half: Counts, sampled: bool, z: float
         places = np.flatnonzero(where)
         own, some, halves = estimate[places], shape.of(places), half[places]
         far = _far(own, some, halves, sampled, z, sign)
-        part = replace(some, others_2=others * some.others_2, others_3=others * some.others_3)
+        part = some._replace(others_2=others * some.others_2, others_3=others * some.others_3)
         start = limit[places] if others else np.maximum(own, far)
         found = _smooth_root(own, part, halves, sampled and others > 0, z, sign, start)
         error = own - found - _distance(np.maximum(found, 0.0), some, halves, sampled, z, sign)
@@ -306,3 +312,96 @@ def _fieller(
 ) -> tuple[Counts, Counts, Counts]:
     """a r^2 - 2 b r + c, which is zero where (above - r below)^2 = up^2 + r^2 down^2 - 2 r correlation up down."""
     return below**2 - down**2, above * below - correlation * up * down, above**2 - up**2
+
+
+class Limits(NamedTuple):
+    """Limits of shares, cut to 0 and 1.
+
+    ``beyond`` where nothing of them was inside; ``bounded`` where the size of the group is certain enough to bound them.
+    """
+
+    low: Counts
+    high: Counts
+    beyond: NDArray[np.bool_]
+    bounded: NDArray[np.bool_]
+
+
+def share_limits(
+    table: Reconstruction,
+    above: Counts,
+    above_limits: tuple[Counts, Counts],
+    above_errors: Counts,
+    below: Counts,
+    below_limits: tuple[Counts, Counts],
+    below_errors: Counts,
+    covariance: Counts,
+) -> Limits:
+    """Limits of above / below, within 0 and 1: a count of people, over the size of a group that holds them all."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation = np.clip(np.nan_to_num(covariance / (above_errors * below_errors)), -1.0, 1.0)
+    if table.confined:
+        above, below = (np.clip(centre, 0.0, table.total) for centre in (above, below))
+    low, high, bounded = ratio(above, above_limits, below, below_limits, correlation)
+    low, high = np.where(bounded, low, 0.0), np.where(bounded, high, 1.0)
+    return Limits(*within(low, high, np.zeros(()), np.ones(())), bounded)
+
+
+def function_limits(table: Reconstruction, function: Grouped, errors: Counts, level: float) -> tuple[Counts, Counts]:
+    """Limits of one function in each group, around its unbiased value.
+
+    If the method keeps its table within the possible range, the value of a count is moved there first, and its limits are
+    cut off there.
+    """
+    values = function.values(table.unbiased)
+    factors = function.factors()
+    sums = np.isnan(factors)
+    low, high = wald(values, _steadied(table, function, errors, sums), level)
+    if sums.all():
+        return low, high
+    counts = np.flatnonzero(~sums) if sums.any() else slice(None)  # of cells alone nothing needs to be copied
+    counting = replace(function, shown=function.shown[counts], weights=((function.weights[0] != 0).astype(float),))
+    scale = factors[counts]
+    centre = values[counts] / scale
+    if table.confined:
+        centre = np.clip(centre, 0.0, table.total)
+    limits = _count_limits(table, counting, centre, errors[counts] / np.abs(scale), level)
+    ends = [(np.clip(limit, 0.0, table.total) if table.confined else limit) * scale for limit in limits]
+    low[counts] = np.minimum(*ends)
+    high[counts] = np.maximum(*ends)
+    return low, high
+
+
+def _steadied(table: Reconstruction, function: Grouped, errors: Counts, sums: NDArray[np.bool_]) -> Counts:
+    """Standard errors of sums for their limits: where few rows estimate them, with the variance of the nearest table if larger."""
+    places = np.flatnonzero(sums)
+    if table.weighted or table.total == 0 or len(places) == 0:
+        return errors
+    part = replace(function, shown=function.shown[places])
+    people = table.channel.collapse(table.nearest_whole)
+    known = part.values(people) ** 2 / table.total if table.about == "population" else part.squares(people)
+    variance = np.maximum(part.products(table.expected)[0] - known, 0.0)
+    rows = replace(part, weights=((part.weights[0] != 0).astype(float),)).values(table.channel.collapse(table.expected))
+    own = errors[places]
+    result = errors.copy()
+    result[places] = np.where(rows < SCARCE, np.sqrt(np.maximum(own**2 + variance, 2 * own**2) / 2), own)
+    return result
+
+
+def _count_limits(
+    table: Reconstruction, counting: Grouped, centre: Counts, errors: Counts, level: float
+) -> tuple[Counts, Counts]:
+    """Limits of counts; a count of more than half of the people has those of all others, taken from the total."""
+    if table.weighted or table.total == 0:
+        return wald(centre, errors, level)
+    sampled = table.about == "population"
+    shape = counting.shape(table.nearest_whole, table.expected)
+    low, high, _ = honest(centre, errors, shape, sampled, level)
+    many = np.flatnonzero(shape.people > table.total / 2)
+    if len(many):
+        usual = wald(centre[many], errors[many], level)
+        others = Listed(table.channel, table.channel.possible - counting.written_out(many)[0])
+        shape = others.shape(table.nearest_whole, table.expected)
+        left, right, plain = honest(table.total - centre[many], errors[many], shape, sampled, level)
+        low[many] = np.where(plain, usual[0], table.total - right)
+        high[many] = np.where(plain, usual[1], table.total - left)
+    return low, high

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,7 @@ class Functions(Protocol):
         """The weights of all functions in turn, some at a time: shape (functions, *table)."""
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """Moments of functions that count people. Members are the people who are counted.
 
     ``people``    how many members the table has, of ``total`` people
@@ -71,7 +70,7 @@ class Shape:
 
     def of(self, places: NDArray[np.intp] | slice) -> Shape:
         """The shape of some of the functions."""
-        arrays = {name: value[places] for name, value in vars(self).items() if name != "total"}
+        arrays = {name: value[places] for name, value in self._asdict().items() if name != "total"}
         return Shape(**arrays, total=self.total)
 
     @staticmethod
@@ -80,7 +79,7 @@ class Shape:
         if len(parts) == 1 and np.array_equal(parts[0][0], np.arange(functions)):
             return parts[0][1]
         total = parts[0][1].total if parts else 0.0
-        names = [name for name in Shape.__dataclass_fields__ if name != "total"]
+        names = [name for name in Shape._fields if name != "total"]
         arrays = {name: np.ones(functions) for name in names}
         for places, part in parts:
             for name in names:

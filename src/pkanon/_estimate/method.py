@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from .._blocks import Counts
 from .._progress import Progress
@@ -53,8 +53,7 @@ class Convergence:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Made:
+class Made(NamedTuple):
     """The table of people that a method found, the convergence if it had to search, and sentences on how it was found."""
 
     counts: Counts
@@ -66,8 +65,7 @@ Fit: TypeAlias = Callable[[Channel, Counts, Source, Progress], Made]
 """Computes the table of people from the released one; ``source`` has the rows behind it, for methods that look at all of them."""
 
 
-@dataclass(frozen=True)
-class Method:
+class Method(NamedTuple):
     """A way to estimate a table; ``summary`` describes the table in a few words."""
 
     name: str

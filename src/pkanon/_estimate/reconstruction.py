@@ -5,13 +5,13 @@ Errors can be about two things, and every result says which:
     table        the people who are in the release; chance is the randomisation alone
     population   the population they are a random sample of; sampling error is added
 
-Errors and intervals are those of variance.py and uncertainty.py, for cells as for every other number.
+Errors and intervals are those of variance.py and interval.py, for cells as for every other number (uncertainty.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
@@ -23,8 +23,7 @@ from .._errors import InputError, did_you_mean
 from .._progress import Progress, quiet
 from .._schema import Attribute, Codes, Groups, Schema
 from .channel import Channel
-from .grouping import Axis, Grouping
-from .interval import holding, normal_quantile
+from .interval import function_limits, holding, normal_quantile
 from .linear import Listed, cells
 from .method import Convergence
 from .methods import METHODS
@@ -35,12 +34,13 @@ from .simplex import nearest
 from .source import Kept, Source
 from .stored import number_of_rows
 from .tabulate import check_size, tabulate_codes
-from .uncertainty import Single, function_limits
 from .variance import covariance, estimated_variances, variances
-from .weighing import Weighing
 
 if TYPE_CHECKING:
+    from .grouping import Grouping
     from .quantity import Quantity
+    from .uncertainty import Single
+    from .weighing import Weighing
 
 About: TypeAlias = Literal["table", "population"]
 
@@ -54,7 +54,7 @@ MOST_LEVELS = 8
 """Levels whose limits are kept: a test asks for many in turn."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reconstruction:
     """Estimated counts, one axis per attribute.
 
@@ -68,14 +68,14 @@ class Reconstruction:
     method: str
     about: About
     rows: int
-    counts: Counts = field(repr=False)
-    channel: Channel = field(repr=False)
-    released: Counts = field(repr=False)
-    squares: Counts = field(repr=False)
-    source: Source = field(repr=False)
+    counts: Counts
+    channel: Channel
+    released: Counts
+    squares: Counts
+    source: Source
     convergence: Convergence | None = None
-    weighing: Weighing | None = field(default=None, repr=False)
-    grouping: Grouping | None = field(default=None, repr=False)
+    weighing: Weighing | None = None
+    grouping: Grouping | None = None
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -120,6 +120,8 @@ class Reconstruction:
             apart = cls.of(schema, blocks, codes, order, weights=weights, **more)
             return apart._in_groups(groups, tuple(names))
         if isinstance(weights, tuple):
+            from .weighing import Weighing
+
             name, numbers = weights
             if name in names:
                 raise InputError(f"'{name}' is the weight; it cannot be an attribute of the table too.")
@@ -176,6 +178,8 @@ class Reconstruction:
 
     def _in_groups(self, groups: Mapping[str, Groups], shown: tuple[str, ...] | None = None) -> Self:
         """The same people with some values shown as one or left out, by attribute; ``shown`` is the order of the axes."""
+        from .grouping import Axis, Grouping
+
         axes = {attribute.name: Axis.of(attribute, groups.get(attribute.name)) for attribute in self.attributes}
         return self._shown(Grouping.of(self, axes, shown or self.names))
 
@@ -387,6 +391,8 @@ class Reconstruction:
 
     @cached_property
     def _basis(self) -> Single:
+        from .uncertainty import Single
+
         return Single.of(self)
 
     def variances_of(self, weights: Counts) -> Counts:
@@ -448,10 +454,14 @@ class Reconstruction:
 
     def _marginal(self, names: tuple[str, ...]) -> Self:
         if self.grouping is not None:  # who was left out stays out
+            from .grouping import Grouping
+
             if not names or len(set(names)) != len(names) or not set(names) <= set(self.names):
                 raise InputError(f"A smaller table names some of {', '.join(self.names)}, each once.")
             return self._shown(Grouping.of(self.whole, self.grouping.axes, names))
         if self.weighing is not None:
+            from .weighing import Weighing
+
             larger = self.weighing.table.marginal(*names, self.weighing.attribute.name)
             return self._weighed(Weighing(larger, self.weighing.numbers))
         channel = Channel(self.channel.blocks, names)

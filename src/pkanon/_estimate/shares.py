@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import Counts
-from .interval import holding, within
+from .interval import holding, share_limits, within
 from .linear import BATCH, Listed
-from .uncertainty import share_limits
 from .variance import ROUNDING, estimated_variances
-from .weighing import Weighing
 
 if TYPE_CHECKING:
     from .grouping import Grouping
     from .reconstruction import Reconstruction
+    from .weighing import Weighing
 
 
-@dataclass(frozen=True)
-class Shares:
+class Shares(NamedTuple):
     """The share of each cell, cut to 0 and 1; NaN where the estimated size of its group is not positive.
 
     ``unbiased`` are shares that are not cut, from the unbiased table. ``bounded``: where the group is not small: its size is

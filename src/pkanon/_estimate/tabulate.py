@@ -107,7 +107,7 @@ def _cells(columns: Sequence[Codes], sizes: Sequence[int]) -> NDArray[np.intp]:
     cells, count = columns[0], sizes[0]
     for column, size in zip(columns[1:], sizes[1:]):
         count *= size
-        wide = np.uint16 if count <= 2**16 else np.uint32
+        wide = np.uint8 if count < 2**8 else np.uint16 if count < 2**16 else np.uint32
         cells = np.multiply(cells, wide(size), dtype=wide)
         cells += column
     return cells.astype(np.intp)

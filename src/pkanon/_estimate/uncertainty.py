@@ -36,8 +36,18 @@ from numpy.typing import NDArray
 from .._blocks import Counts
 from .delta import Derived
 from .flags import Flags
-from .interval import SCARCE, certain, holding, honest, normal_quantile, positive_ratio, ratio, wald, within
-from .linear import Grouped, Listed
+from .interval import (
+    certain,
+    function_limits,
+    holding,
+    normal_quantile,
+    positive_ratio,
+    ratio,
+    share_limits,
+    wald,
+    within,
+)
+from .linear import Grouped
 from .variance import ROUNDING, People, between, estimated_variances, group_covariance, variances
 
 if TYPE_CHECKING:
@@ -494,39 +504,6 @@ def _limits_of_mean(
     return low + number.offset, high + number.offset, beyond & (mean.least < mean.largest)
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Limits of shares, cut to 0 and 1.
-
-    ``beyond`` where nothing of them was inside; ``bounded`` where the size of the group is certain enough to bound them.
-    """
-
-    low: Counts
-    high: Counts
-    beyond: NDArray[np.bool_]
-    bounded: NDArray[np.bool_]
-
-
-def share_limits(
-    table: Reconstruction,
-    above: Counts,
-    above_limits: tuple[Counts, Counts],
-    above_errors: Counts,
-    below: Counts,
-    below_limits: tuple[Counts, Counts],
-    below_errors: Counts,
-    covariance: Counts,
-) -> Limits:
-    """Limits of above / below, within 0 and 1: a count of people, over the size of a group that holds them all."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        correlation = np.clip(np.nan_to_num(covariance / (above_errors * below_errors)), -1.0, 1.0)
-    if table.confined:
-        above, below = (np.clip(centre, 0.0, table.total) for centre in (above, below))
-    low, high, bounded = ratio(above, above_limits, below, below_limits, correlation)
-    low, high = np.where(bounded, low, 0.0), np.where(bounded, high, 1.0)
-    return Limits(*within(low, high, np.zeros(()), np.ones(())), bounded)
-
-
 @dataclass(frozen=True, eq=False)
 class Reduced:
     """One function in each group, on the smallest table that determines it: its errors and limits.
@@ -638,64 +615,3 @@ class Reduced:
         if several.any():
             low[several], high[several] = function_limits(self.table, self._several, self.errors[several], level)
         return low, high
-
-
-def function_limits(table: Reconstruction, function: Grouped, errors: Counts, level: float) -> tuple[Counts, Counts]:
-    """Limits of one function in each group, around its unbiased value.
-
-    If the method keeps its table within the possible range, the value of a count is moved there first, and its limits are
-    cut off there.
-    """
-    values = function.values(table.unbiased)
-    factors = function.factors()
-    sums = np.isnan(factors)
-    low, high = wald(values, _steadied(table, function, errors, sums), level)
-    if sums.all():
-        return low, high
-    counts = np.flatnonzero(~sums) if sums.any() else slice(None)  # of cells alone nothing needs to be copied
-    counting = replace(function, shown=function.shown[counts], weights=((function.weights[0] != 0).astype(float),))
-    scale = factors[counts]
-    centre = values[counts] / scale
-    if table.confined:
-        centre = np.clip(centre, 0.0, table.total)
-    limits = _count_limits(table, counting, centre, errors[counts] / np.abs(scale), level)
-    ends = [(np.clip(limit, 0.0, table.total) if table.confined else limit) * scale for limit in limits]
-    low[counts] = np.minimum(*ends)
-    high[counts] = np.maximum(*ends)
-    return low, high
-
-
-def _steadied(table: Reconstruction, function: Grouped, errors: Counts, sums: NDArray[np.bool_]) -> Counts:
-    """Standard errors of sums for their limits: where few rows estimate them, with the variance of the nearest table if larger."""
-    places = np.flatnonzero(sums)
-    if table.weighted or table.total == 0 or len(places) == 0:
-        return errors
-    part = replace(function, shown=function.shown[places])
-    people = table.channel.collapse(table.nearest_whole)
-    known = part.values(people) ** 2 / table.total if table.about == "population" else part.squares(people)
-    variance = np.maximum(part.products(table.expected)[0] - known, 0.0)
-    rows = replace(part, weights=((part.weights[0] != 0).astype(float),)).values(table.channel.collapse(table.expected))
-    own = errors[places]
-    result = errors.copy()
-    result[places] = np.where(rows < SCARCE, np.sqrt(np.maximum(own**2 + variance, 2 * own**2) / 2), own)
-    return result
-
-
-def _count_limits(
-    table: Reconstruction, counting: Grouped, centre: Counts, errors: Counts, level: float
-) -> tuple[Counts, Counts]:
-    """Limits of counts; a count of more than half of the people has those of all others, taken from the total."""
-    if table.weighted or table.total == 0:
-        return wald(centre, errors, level)
-    sampled = table.about == "population"
-    shape = counting.shape(table.nearest_whole, table.expected)
-    low, high, _ = honest(centre, errors, shape, sampled, level)
-    many = np.flatnonzero(shape.people > table.total / 2)
-    if len(many):
-        usual = wald(centre[many], errors[many], level)
-        others = Listed(table.channel, table.channel.possible - counting.written_out(many)[0])
-        shape = others.shape(table.nearest_whole, table.expected)
-        left, right, plain = honest(table.total - centre[many], errors[many], shape, sampled, level)
-        low[many] = np.where(plain, usual[0], table.total - right)
-        high[many] = np.where(plain, usual[1], table.total - left)
-    return low, high

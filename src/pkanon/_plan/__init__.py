@@ -3,7 +3,7 @@
 plan.py     schema, units, blocks, record count; plan.json in and out;  asked.py  what was asked for
 privacy.py  k and epsilon, read from the integers of the blocks;  central/  the same for the shuffled release as a whole
 numbers.py  numbers as people write them, read exactly
-predict.py  the error of a cross-tabulation;  readable.py  how tables will read to a person
+predict.py  the error of a cross-tabulation;  readable.py  how a table will read to a person;  readability.py  all of them
 instead.py  what to ask instead of a table that cannot be read
 promises.py every sentence of what is promised, assumed, outside and void;  explain.py  what is done
 notebook.py  pieces of HTML for notebooks
@@ -63,7 +63,8 @@ if TYPE_CHECKING:
         share_above,
         void_reasons,
     )
-    from .readable import LEVELS, MEANING, Readability, Reading, level_of
+    from .readability import Readability
+    from .readable import LEVELS, MEANING, Reading, level_of
     from .transitions import Channel, Mixture, channels
 
 lazy(
@@ -85,7 +86,8 @@ lazy(
             "round_up, total_anonymity_ratio, total_epsilon_ratio"
         ),
         "promises": "MADE_UP, assumptions, delta_above, one_row_each, outside, promises, share_above, void_reasons",
-        "readable": "LEVELS, MEANING, Readability, Reading, level_of",
+        "readability": "Readability",
+        "readable": "LEVELS, MEANING, Reading, level_of",
         "transitions": "Channel, Mixture, channels",
     },
 )

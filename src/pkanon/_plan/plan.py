@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .breach import Breach
     from .central import Central
     from .predict import Prediction, Predictor
-    from .readable import Readability
+    from .readability import Readability
 
 FORMAT = "pkanon-plan/1"
 LARGEST_RECORDS = 2**53
@@ -69,7 +69,7 @@ class CountNoise:
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """Schema, blocks and record count: everything that decides what a release promises.
 
@@ -259,7 +259,7 @@ class Plan:
         >>> readable.of("job", "sex", "smokes").level
         'good'
         """
-        from .readable import readable
+        from .readability import readable
 
         rows = self.records if records is None else records
         names = [attribute.name for attribute in self.schema.randomised]
@@ -278,7 +278,7 @@ class Plan:
         >>> [table.name for table in plan.served().tables]
         ['sex x rooms']
         """
-        from .readable import served
+        from .readability import served
 
         rows = self.records if records is None else records
         names = [attribute.name for attribute in self.schema.randomised]

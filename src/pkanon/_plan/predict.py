@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from .._blocks import Block
 from .._errors import InputError, did_you_mean
@@ -55,12 +56,12 @@ class Prediction:
     exact: bool
 
 
-@dataclass(frozen=True)
 class Predictor:
     """Predictions for tables of some blocks; what a block adds to several tables is computed once."""
 
-    blocks: tuple[Block, ...]
-    _parts: dict[tuple[int, tuple[str, ...]], _Part] = field(default_factory=dict, repr=False, compare=False)
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self.blocks = blocks
+        self._parts: dict[tuple[int, tuple[str, ...]], _Part] = {}
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -104,8 +105,7 @@ class Predictor:
         return part
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     """What one block adds to a table."""
 
     factor: float

@@ -15,7 +15,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._blocks import Block, TransitionMatrix, anonymity_ratio, epsilon_ratio
+from .. import _blocks
+from .._blocks import Block
 from .._errors import TargetError
 
 _PRECISE = Context(prec=60)
@@ -129,7 +130,7 @@ def k_of(matrices: Sequence[ArrayLike], records: int) -> float:
     """
     if records < 1:
         raise TargetError(f"records = {records}: a table has at least one record.")
-    ratio = math.prod((anonymity_ratio(entries) for entries in _entries(matrices)), start=Fraction(1))
+    ratio = math.prod((_blocks.anonymity_ratio(entries) for entries in _entries(matrices)), start=Fraction(1))
     return float_below(exact_k(ratio, records))
 
 
@@ -155,7 +156,7 @@ def epsilon_of(matrices: Sequence[ArrayLike]) -> float:
     total = Fraction(1)
     for entries in _entries(matrices):
         sums = [sum(map(Fraction, row), start=Fraction(0)) for row in entries.tolist()]  # 1, but for the last bits
-        ratio = epsilon_ratio(entries, sums)
+        ratio = _blocks.epsilon_ratio(entries, sums)
         if ratio is None:
             return math.inf
         total *= ratio
@@ -165,4 +166,4 @@ def epsilon_of(matrices: Sequence[ArrayLike]) -> float:
 def _entries(matrices: Sequence[ArrayLike]) -> list[NDArray[np.float64]]:
     if len(matrices) == 0:
         raise TargetError("Give at least one matrix: a list with one matrix per attribute.")
-    return [np.array(TransitionMatrix(matrix).rows) for matrix in matrices]
+    return [np.array(_blocks.TransitionMatrix(matrix).rows) for matrix in matrices]

@@ -68,7 +68,7 @@ class _Digests(Mapping[str, str]):
         return repr(dict(self))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """The claim of one release.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .modelled import Modelled
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
     """A randomised, shuffled table with its plan and its certificate.
 
@@ -68,10 +68,10 @@ class Release:
 
     plan: Plan
     certificate: Certificate
-    codes: Mapping[str, Codes] = field(repr=False)
-    passed: pl.DataFrame | None = field(default=None, repr=False)
+    codes: Mapping[str, Codes]
+    passed: pl.DataFrame | None = None
     kind: Kind = "polars"
-    dropped: tuple[str, ...] = field(default=(), repr=False)
+    dropped: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:

@@ -16,12 +16,15 @@ import polars as pl
 
 from .._errors import DataError
 from .._estimate import StoredCodes
-from .._frames import Frames, Kind, ReleasedFile, decode
+from .._frames import Kind, ReleasedFile
 from .._plan import Plan
 from .._schema import Codes, code_dtype
 from .certificate import Certificate, data_digest
 from .folder import read_folder
 from .released import Release
+
+if TYPE_CHECKING:
+    from .._frames import Frames
 
 ROOM = 2**28
 """Bytes of codes that are kept in memory."""
@@ -61,6 +64,8 @@ class StoredRelease(Release):
         return made
 
     def _frames(self, *, narrow: bool) -> pl.DataFrame | Frames:
+        from .._frames import Frames, decode
+
         schema, rows = self.plan.schema, self.__dict__["_rows"]
 
         def pieces() -> Iterator[pl.DataFrame]:
@@ -90,15 +95,21 @@ class FileCodes(StoredCodes):
             yield from self._read(names)
             return
         if absent := [name for name in names if name not in self._kept]:
-            columns = zip(*self._read(absent))
-            self._kept |= {name: np.concatenate(pieces) for name, pieces in zip(absent, columns)}
+            whole, start = [np.empty(self.rows, self._dtypes[name]) for name in absent], 0
+            for columns in self._read(absent):
+                stop = start + len(columns[0])
+                for column, piece in zip(whole, columns):
+                    column[start:stop] = piece
+                start = stop
+            self._kept |= dict(zip(absent, whole))
         yield tuple(self._kept[name] for name in names)
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[Codes, ...]]:
         done = 0
         for batch in self._file.batches(names):
             done += batch.rows
-            yield tuple(batch.codes[name] for name in names)
+            if done <= self.rows:
+                yield tuple(batch.codes[name] for name in names)
         if done != self.rows:
             raise DataError(f"{self._name} has {done:,} rows, but its certificate is for {self.rows:,}.")
         if not done:

@@ -9,14 +9,13 @@ of a row; where its numbers need flags of their own (SQL), each has one: ``count
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from .._schema import MISSING_LABEL
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """The four columns of an estimated number."""
 
     value: str
@@ -39,9 +38,6 @@ class Columns:
     def flag(self) -> str:
         """The name of a column of flags that belong to this number alone."""
         return f"{self.std_error.removesuffix('std_error')}flag"
-
-    def __iter__(self) -> Iterator[str]:
-        return iter((self.value, self.std_error, self.low, self.high))
 
 
 def average_columns(level: float) -> tuple[str, str]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 Where = Mapping[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Reconstruction, Tabular):
     """A cross-tabulation reconstructed from a release: counts, errors and intervals, one axis per attribute.
 

@@ -20,7 +20,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from .._errors import DataError, SchemaError
 from .declaring import (
@@ -50,13 +50,15 @@ from .domain import (
     value_from_text,
     value_to_text,
 )
-from .hierarchy import Hierarchy
 from .merge import Merged
-from .notation import PLAIN_NOTATION, Notation
+from .notation import Notation
+
+if TYPE_CHECKING:
+    from .hierarchy import Hierarchy
 
 MISSING_LABEL = "(missing)"
 """How a missing value is written wherever a label is needed; in Python and in data frames it is None."""
-_NOTATION = tuple(vars(PLAIN_NOTATION))
+_NOTATION = Notation._fields
 
 
 @dataclass(frozen=True, init=False)
@@ -466,7 +468,7 @@ class Attribute:
             data["missing_values"] = list(self.missing_values)
         if self.repeats != "refuse":
             data["repeats"] = self.repeats
-        return data | {key: text for key, text in vars(self.notation).items() if text is not None}
+        return data | {key: text for key, text in self.notation._asdict().items() if text is not None}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], *, drafted: bool = False) -> Attribute:

@@ -10,7 +10,7 @@ import datetime as dt
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from .._errors import SchemaError, did_you_mean
 from .domain import (
@@ -29,10 +29,12 @@ from .domain import (
     equal_edges,
     value_from_text,
 )
-from .hierarchy import Hierarchy
 from .merge import Merged, merge_lists, merged, merges
 from .notation import checked_notation
 from .unit import LARGEST_UNIT
+
+if TYPE_CHECKING:
+    from .hierarchy import Hierarchy
 
 Role: TypeAlias = Literal["randomise", "id", "drop", "pass", "undecided"]
 Repeats: TypeAlias = Literal["refuse", "one at random"]
@@ -169,7 +171,7 @@ def declared(
         "merged": takes,
         "hierarchy": hierarchy,
         "level": level,
-        **vars(written),
+        **written._asdict(),
         "repeats": repeats,
         "drafted": bool(drafted) and chosen is not None,
     }

@@ -20,8 +20,7 @@ import datetime as dt
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from .._errors import InputError, SchemaError, did_you_mean
 from .attribute import MISSING_LABEL, Attribute, regrouped
@@ -39,8 +38,7 @@ MOST_NAMED = 12
 """Edges that a message lists."""
 
 
-@dataclass(frozen=True)
-class Groups:
+class Groups(NamedTuple):
     """The values of an attribute as a table shows them.
 
     ``attribute``: the attribute with the groups as its values. ``places``: the code that each value of the original has in it;

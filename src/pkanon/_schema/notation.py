@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .._errors import SchemaError
 from .domain import Value, value_to_text
@@ -38,11 +37,10 @@ _WORDS = {
     "B": "(?i:" + "|".join(_MONTHS) + ")",
     "p": "(?i:am|pm)",
 }
-_PART = re.compile(r"%(.?)|([^%]+)", re.DOTALL)
+_PART = r"(?s)%(.?)|([^%]+)"
 
 
-@dataclass(frozen=True)
-class Notation:
+class Notation(NamedTuple):
     """How texts stand for dates and numbers; None means as everywhere: 2024-02-29, 1234.5."""
 
     date_format: str | None = None
@@ -180,7 +178,7 @@ def _check_date_format(text: str, kind: str, where: str) -> None:
 def _parts(text: str) -> list[tuple[str, str]]:
     """The directives and the texts between them, in order: one of each pair is empty, but for a lone %."""
     found = []
-    for match in _PART.finditer(text):
+    for match in re.finditer(_PART, text):
         directive, literal = match.group(1), match.group(2)
         found.append(("", "%") if directive == "%" else (directive or "", literal or ""))
     return found

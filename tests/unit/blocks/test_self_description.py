@@ -6,7 +6,9 @@ from blocks import BLOCKS, dense_on, sizes_of
 from dense import matrix_of, unit_of
 
 import pkanon as pk
-from pkanon._blocks import KINDS, Agreement, Retention
+from pkanon import _blocks
+from pkanon._blocks import Agreement, Retention
+from pkanon._blocks.kinds import KINDS
 
 SENTENCES = {
     "a: kept or replaced": (
@@ -42,6 +44,11 @@ def test_what_a_block_does_in_a_sentence(block, sentence):
 
 def test_every_kind_of_block_has_a_sentence_here():
     assert {block.kind for block, _ in SENTENCES.values()} == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_leads_to_its_block(kind):
+    assert getattr(_blocks, KINDS[kind]).kind == kind
 
 
 def test_a_plan_explains_itself_with_the_sentences_of_its_blocks():

@@ -126,7 +126,7 @@ def test_an_empty_table_has_its_header_alone(tmp_path: Path) -> None:
 
 def test_writing_that_stops_early_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pl.DataFrame({"a": drawn([1, 2, 3], pl.Int8(), 1), "b": pl.Series(range(ROWS))})
-    monkeypatch.setattr(output.Lines, "joined", lambda self, piece: piece[:-1])
+    monkeypatch.setattr(Lines, "joined", lambda self, piece: piece[:-1])
     with pytest.raises(EnvironmentFailure, match="stopped before its end"):
         write_csv(frame, tmp_path / "table.csv")
 

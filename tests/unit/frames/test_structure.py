@@ -9,7 +9,7 @@ from pkanon._errors import DataError
 from pkanon._frames import encode
 from pkanon._frames.read.opening import open_source
 from pkanon._frames.read.structure import Look, look, records, separators, stray_quotes, uneven_lines
-from pkanon._frames.read.textopen import PLAIN
+from pkanon._frames.read.textformat import PLAIN
 from pkanon._schema import Attribute, Schema
 
 

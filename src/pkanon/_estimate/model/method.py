@@ -72,4 +72,4 @@ def _ridges(report: ModelReport) -> str:
     return f"{said} and {report.independent:.0%} of independence" if report.independent else said
 
 
-MODEL = Method(NAME, "from a model of all attributes, usually nearest to the truth", _fit)
+MODEL: Method = Method(NAME, "from a model of all attributes, usually nearest to the truth", _fit)

@@ -3,13 +3,14 @@
 place.py      where a table is;  opening.py  the one way to open it
 source.py     a table that has been opened; frames of four libraries
 formats/      files and databases;  several.py  a table in several files;  labels.py  value labels of SPSS and Stata
-textopen.py   delimiter, encoding, compression of a text file;  textfile.py  header, batches, diagnosis
+textformat.py what is said of a text file;  textopen.py  its delimiter, encoding, compression;  textfile.py  header, batches, diagnosis
 structure.py  checks of the bytes of a text file: quotes, short lines
 check.py      the names of the columns
 convert.py    a column to its declared type
 numbering.py  numbers, dates, truth values to codes;  texts.py  texts to codes;  coder.py  one attribute
 columns.py    the handling of a column by its role
-encode.py     the whole way, for a private table and for a released one;  pieces.py  a piece at a time
+taking.py     batches to codes;  encode.py  the whole way, for a private table and for a released one
+released.py   some columns of a file of released rows;  pieces.py  a piece at a time
 roundings.py  in which ways numbers between points can have been rounded
 groups.py     how many rows there are, and how many of them are equal
 coded.py      columns as numbers without a schema
@@ -29,9 +30,7 @@ if TYPE_CHECKING:
     from .convert import conversion
     from .encode import (
         NO_ROWS,
-        Batch,
         Encoded,
-        ReleasedFile,
         count_people,
         encode,
         encode_released,
@@ -45,10 +44,12 @@ if TYPE_CHECKING:
     from .opening import DATABASE_SUFFIXES, open_source
     from .pieces import Piece, PieceEncoder, check_names
     from .place import TableFile, is_address
+    from .released import ReleasedFile
     from .roundings import roundings
     from .source import Kind, Source
     from .structure import is_utf8
-    from .textopen import PLAIN, TextFormat, is_text_file
+    from .taking import Batch
+    from .textformat import PLAIN, TextFormat, is_text_file
     from .weights import column_as_weights
 
 lazy(
@@ -58,9 +59,7 @@ lazy(
         "coded": "CodedTable, coded_tables",
         "columns": "repeated_ids",
         "convert": "conversion",
-        "encode": (
-            "NO_ROWS, Batch, Encoded, ReleasedFile, count_people, encode, encode_released, encode_through, likely_rows"
-        ),
+        "encode": "NO_ROWS, Encoded, count_people, encode, encode_released, encode_through, likely_rows",
         "formats": "connected_postgres, identifier",
         "groups": "count_rows, group_sizes",
         "labels": "Labels, all_labelled, as_texts, labelled_texts",
@@ -68,10 +67,12 @@ lazy(
         "opening": "DATABASE_SUFFIXES, open_source",
         "pieces": "Piece, PieceEncoder, check_names",
         "place": "TableFile, is_address",
+        "released": "ReleasedFile",
         "roundings": "roundings",
         "source": "Kind, Source",
         "structure": "is_utf8",
-        "textopen": "PLAIN, TextFormat, is_text_file",
+        "taking": "Batch",
+        "textformat": "PLAIN, TextFormat, is_text_file",
         "weights": "column_as_weights",
     },
 )

@@ -14,7 +14,7 @@ from ..._errors import DataError, did_you_mean
 from .source import Source
 
 _MOST_NAMED = 5
-_VALUE = re.compile(r"[+-]?[0-9]+([.,:/-][0-9]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2}.*")
+_VALUE = r"[+-]?[0-9]+([.,:/-][0-9]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2}.*"
 
 
 def check_columns(source: Source, declared: Sequence[str], *, others: str = "refuse") -> None:
@@ -83,7 +83,7 @@ def check_header(source: Source, columns: Sequence[str]) -> None:
 
 def are_names(fields: Sequence[str]) -> bool:
     """Whether a first line may be a header: it has no number and no date, while a person's row nearly always has one."""
-    return not any(_VALUE.fullmatch(field.strip()) for field in fields)
+    return not any(re.fullmatch(_VALUE, field.strip()) for field in fields)
 
 
 def _is_header(source: Source, columns: Sequence[str]) -> bool:

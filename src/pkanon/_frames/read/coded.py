@@ -17,7 +17,7 @@ from ..._errors import DataError
 from ..border import guarded
 from .check import absent_columns, check_header
 from .opening import open_source
-from .textopen import PLAIN, TextFormat
+from .textformat import PLAIN, TextFormat
 
 _FAILURE = "The columns cannot be compared; convert each to text, numbers or dates of one type."
 

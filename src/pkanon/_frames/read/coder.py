@@ -9,7 +9,7 @@ The values of a released table are labels: a bin is its label, ``other`` is one 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..._schema import PLAIN_NOTATION, Attribute, Bins, Domain, Listed, Notation, Points, Range, Value
 from .convert import Conversion, conversion, of_categories
 from .numbering import EMPTY, FAULTY, Marked, Numbering, as_number, merging, numbering, places
-from .textfile import Reading
+from .textformat import Reading
 from .texts import TextCodes
 
 _INTEGERS: tuple[tuple[pl.DataType, int, int], ...] = (
@@ -34,7 +34,7 @@ _MOST_LISTED = 2**12
 """Texts of a type that polars reads about as fast as plain texts."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Coder:
     """Values of one randomised attribute to codes and marks.
 
@@ -53,7 +53,7 @@ class Coder:
     merged: Mapping[Value, int] = field(default_factory=dict)
     notation: Notation = PLAIN_NOTATION
     unrounded: bool = False
-    _last: list[tuple[pl.DataType, Conversion]] = field(default_factory=list, init=False, repr=False, compare=False)
+    _last: list[tuple[pl.DataType, Conversion]] = field(default_factory=list, init=False, repr=False)
 
     @classmethod
     def of(cls, attribute: Attribute, *, unrounded: bool = False) -> Coder:
@@ -91,7 +91,7 @@ class Coder:
         as_text = Reading(pl.String(), takes_anything=self.other_code is not None or any("\n" in t for t in listed))
         match self.type_name:
             case "text" if self.other_code is None and len(listed) <= _MOST_LISTED:
-                return replace(as_text, listed=pl.Enum(list(listed)))
+                return as_text._replace(listed=pl.Enum(list(listed)))
             case "text" | "date":  # polars' own reader takes 31/12/2024 for a date, too
                 return as_text
             case _ if self.notation != PLAIN_NOTATION:

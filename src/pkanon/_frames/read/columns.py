@@ -21,7 +21,7 @@ from ..border import guarded, rows
 from .coder import Coder
 from .convert import Conversion, conversion
 from .numbering import EMPTY, FAULTY, UNLISTED
-from .textfile import AS_TEXT, Reading
+from .textformat import AS_TEXT, Reading
 
 Missing = Callable[[], NDArray[np.bool_]]
 

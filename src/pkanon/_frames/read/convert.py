@@ -35,7 +35,7 @@ _NAN = "^(?i:nan)$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Conversion:
     """One column on its way to its type; ``value`` has the name of the column.
 

@@ -1,8 +1,7 @@
 """A table to codes.
 
-The table is read once, a batch at a time; each batch is converted to the declared types in one polars
-call, numbered, a column to each core, and forgotten. What stays in memory are the codes, one to four
-bytes each, and the columns that are passed on.
+The table is read once, a batch at a time (taking.py). What stays in memory are the codes, one to four bytes each, and the
+columns that are passed on.
 
 A text file is first read in the smallest types that hold every declared value. That is fast, but any other value
 stops the reading, without a count. The file is then read again as text, to count such values or to take them as
@@ -12,12 +11,9 @@ stops the reading, without a count. The file is then read again as text, to coun
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -27,23 +23,19 @@ from numpy.typing import NDArray
 from ..._errors import DataError
 from ..._progress import Progress, quiet
 from ..._schema import Codes, Schema
-from ..border import Unreadable, guarded
+from ..border import Unreadable
 from .check import check_columns
 from .columns import CodedColumn, Column, IdColumn, PassedColumn, columns_of, released_columns_of
-from .convert import Conversion
 from .formats import JSON_SUFFIXES, SHEET_SUFFIXES
 from .groups import count_rows
-from .labels import are_meant
 from .opening import open_source
 from .place import TableFile
 from .source import Kind, Source
-from .textfile import Reading
-from .textopen import PLAIN, TextFormat, plain_suffix
+from .taking import Batch, batch_of, taken
+from .textformat import PLAIN, Reading, TextFormat, plain_suffix
 
 READING = "reading"
 """The name of this step in progress reports."""
-_WORTH_THREADS = 1 << 15
-"""Rows of a batch from which a second thread pays for its start."""
 NO_ROWS = "The table has no rows."
 SEVERAL_ROWS = (
     "The table holds several rows of some persons. Of each person one was drawn at random for the release, and nobody knows "
@@ -51,7 +43,7 @@ SEVERAL_ROWS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Encoded:
     """A table as codes: one array per randomised attribute, in the order of the schema. Readers do not remove them.
 
@@ -129,16 +121,6 @@ class Taker(Protocol):
         """How many rows share a value of the id column ``name`` with another."""
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Some rows: codes by attribute, the columns that are passed on or None, and the id columns by name."""
-
-    rows: int
-    codes: dict[str, Codes]
-    passed: pl.DataFrame | None
-    ids: dict[str, pl.Series]
-
-
 def encode_through(
     table: object,
     schema: Schema,
@@ -191,26 +173,6 @@ def encode_released(
     declared = [attribute.name for attribute in schema.attributes if attribute.role in ("randomise", "pass")]
     source = open_source(table, PLAIN)
     return _encoded(source, declared, lambda: released_columns_of(schema), progress, False, taker=taker)
-
-
-class ReleasedFile:
-    """A file of released rows, opened: nothing is read but its header."""
-
-    def __init__(self, file: Path, schema: Schema) -> None:
-        self._file, self._schema = file, schema
-        self._source = open_source(file, PLAIN)
-        declared = [attribute.name for attribute in schema.attributes if attribute.role in ("randomise", "pass")]
-        check_columns(self._source, declared)
-        self.rows = None if self._source.text is not None else int(self._source.likely_rows() or 0)
-        """How many rows it has; None if only reading them would tell."""
-
-    def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Some columns, some rows at a time; refuses values that the schema does not have, at the end."""
-        columns = [column for column in released_columns_of(self._schema) if column.attribute.name in names]
-        for rows, _ in _taken(self._source, columns, None):
-            yield _batch(columns, rows)
-        if complaints := [sentence for column in columns for sentence in column.complaints(exact=False)]:
-            raise DataError("\n".join(complaints))
 
 
 def _encoded(
@@ -266,67 +228,12 @@ def _read(
         for column in columns:
             if isinstance(column, IdColumn):
                 column.repeated_elsewhere = partial(taker.repeated, column.attribute.name)
-    for height, share in _taken(source, columns, readings):
+    for height, share in taken(source, columns, readings):
         rows += height
         if taker is not None and height:
-            taker.take(_batch(columns, height))
+            taker.take(batch_of(columns, height))
         progress(READING, share)
     return rows
-
-
-def _taken(
-    source: Source, columns: list[Column], readings: Mapping[str, Reading] | None
-) -> Iterator[tuple[int, float]]:
-    """How many rows the columns have taken, a batch at a time, and which share of the table that makes."""
-    names = [column.attribute.name for column in columns]
-    texts = [column.attribute.name for column in columns if _takes_labels(column, source)]
-    with ExitStack() as stack:
-        pool = None
-        for batch, share in source.batches(names, readings):
-            frame = guarded("The codes cannot be turned into their labels.", source.labelled, batch, texts)
-            types = dict(zip(frame.columns, frame.dtypes))
-            hows = [column.conversion(types[name]) for column, name in zip(columns, names)]
-            changes = [how.value for how in hows if not how.unchanged]
-            failure = "The columns cannot be converted to their types."
-            few = frame.height < _WORTH_THREADS
-            convert = frame.with_columns_seq if few else frame.with_columns
-            values = guarded(failure, convert, changes) if changes else frame
-            if pool is None and not few and not all(dtype.is_integer() for dtype in values.dtypes):
-                # polars and numpy work without the lock; integers are numbered before a thread has woken up
-                pool = stack.enter_context(ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1)))
-            for _ in (pool.map if pool and not few else map)(partial(_take, values, frame), columns, hows):
-                pass
-            yield frame.height, share
-
-
-def _batch(columns: Sequence[Column], rows: int) -> Batch:
-    """The rows that the columns have taken last; they keep none."""
-    passed = [column.handed_over() for column in columns if isinstance(column, PassedColumn)]
-    return Batch(
-        rows,
-        {column.attribute.name: column.codes() for column in columns if isinstance(column, CodedColumn)},
-        pl.DataFrame(passed) if passed else None,
-        {column.attribute.name: column.handed_over() for column in columns if isinstance(column, IdColumn)},
-    )
-
-
-def _takes_labels(column: Column, source: Source) -> bool:
-    """Whether codes of a file stand for their labels in this column."""
-    labels = source.labels.get(column.attribute.name)
-    if labels is None or not isinstance(column, CodedColumn):
-        return labels is not None and column.attribute.type == "text"
-    if column.coder.type_name == "text":
-        return are_meant(labels, [str(text) for text in (*column.coder.domain.labels(), *column.coder.merged)])
-    return column.coder.type_name == "boolean"
-
-
-def _take(values: pl.DataFrame, frame: pl.DataFrame, column: Column, how: Conversion) -> None:
-    name = column.attribute.name
-
-    def missing() -> NDArray[np.bool_]:
-        return frame.select(how.missing).to_series().to_numpy()
-
-    guarded(f"Column '{name}' cannot be read.", column.take, values[name], how, missing)
 
 
 def _rising(progress: Progress) -> Progress:

@@ -17,7 +17,7 @@ from ..border import guarded
 from .check import absent_columns, are_names, check_header
 from .opening import open_source
 from .source import Source
-from .textopen import PLAIN, TextFormat
+from .textformat import PLAIN, TextFormat
 
 _ROWS_BELOW = 1000
 """Rows that are compared with the first line of a text file."""

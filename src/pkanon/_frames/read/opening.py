@@ -8,16 +8,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..._errors import DataError, InputError
 from ..border import guarded
 from . import formats
 from .formats import ARROW_SUFFIXES, JSON_SUFFIXES, PARQUET_SUFFIXES, SHEET_SUFFIXES, STATISTICS_SUFFIXES
-from .place import STANDARD_INPUT, TableFile
-from .several import files_at, is_several, open_files
+from .place import STANDARD_INPUT, TableFile, is_several
 from .source import FRAMES, Source, class_name
-from .textfile import TextFile, open_bytes, open_text
-from .textopen import TEXT_SUFFIXES, TextFormat, plain_suffix
+from .textformat import TEXT_SUFFIXES, TextFormat, plain_suffix
+
+if TYPE_CHECKING:
+    from .textfile import TextFile
 
 DATABASE_SUFFIXES = (".duckdb", ".sqlite", ".sqlite3", ".db")
 TABLE_SUFFIXES = (
@@ -62,9 +64,13 @@ def _open(file: TableFile, text: TextFormat, exact_counts: bool) -> Source:
         return formats.open_postgres(str(file.place), file.query)
     if file.place == STANDARD_INPUT:
         _refuse_others(file)
+        from .textfile import open_bytes
+
         return _of_text(open_bytes(Path("standard input"), file.standard_input, text, exact_counts=exact_counts))
     path = file.path
     if is_several(path):
+        from .several import files_at, open_files
+
         _refuse_others(file)
         files = files_at(path, (*TEXT_SUFFIXES, *PARQUET_SUFFIXES))
         return open_files(path, files, lambda part: _open(TableFile(part), text, exact_counts))
@@ -74,6 +80,8 @@ def _open(file: TableFile, text: TextFormat, exact_counts: bool) -> Source:
         raise InputError(f"{path} is a pipe or a device and can be read only once; give it as standard input (-).")
     suffix = plain_suffix(path)
     if suffix in TEXT_SUFFIXES:
+        from .textfile import open_text
+
         _refuse_others(file)
         return _of_text(open_text(path, text, exact_counts=exact_counts))
     if suffix not in _OPENERS or (path.suffix.lower() == ".gz" and suffix not in JSON_SUFFIXES):
@@ -94,6 +102,8 @@ def _of_text(file: TextFile) -> Source:
 
 
 def _zipped(file: TableFile, text: TextFormat, exact_counts: bool) -> Source:
+    from .textfile import open_bytes
+
     name, data = formats.unzipped(file.path, file.member)
     return _of_text(open_bytes(name, data, text, exact_counts=exact_counts))
 

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 from ..._errors import EnvironmentFailure, InputError
 
 STANDARD_INPUT = "-"
+_MARKS = ("*", "?", "[")
 _ADDRESSES = ("postgresql://", "postgres://")
 _SECRETS = ("password", "sslpassword")
 
@@ -89,6 +90,16 @@ class TableFile:
         if sys.stdin.isatty():
             raise InputError("Standard input is a terminal; send a file to it, as in: pkanon schema - < people.csv")
         return sys.stdin.buffer.read()
+
+
+def is_several(place: Path) -> bool:
+    """Whether a place is a folder, or a pattern that is not the name of a file."""
+    return place.is_dir() or (is_pattern(str(place)) and not place.exists())
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a text could name several files."""
+    return any(mark in text for mark in _MARKS)
 
 
 def is_address(place: object) -> bool:

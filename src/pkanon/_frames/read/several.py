@@ -11,25 +11,19 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 import polars as pl
 
 from ..._errors import DataError, InputError
+from .place import is_pattern
 from .source import Batches, Source
-from .textfile import Reading
-from .textopen import plain_suffix
+from .textformat import Reading, plain_suffix
 
-_PATTERN = re.compile(r"[*?\[]")
 _KEY = re.compile(r"([^=/]+)=(.*)")
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-
-
-def is_several(place: Path) -> bool:
-    """Whether a place is a folder, or a pattern that is not the name of a file."""
-    return place.is_dir() or (bool(_PATTERN.search(str(place))) and not place.exists())
 
 
 def files_at(place: Path, suffixes: Sequence[str]) -> list[Path]:
@@ -63,8 +57,8 @@ def open_files(place: Path, files: Sequence[Path], opener: Callable[[Path], Sour
     for part in parts:
         if set(part.names) != set(first.names) or len(part.names) != len(first.names):
             raise DataError(f"{part.path} has other columns than {first.path}; the files of one table have the same.")
-    return replace(
-        first.source, names=first.names, read=lambda columns: _read(parts, columns, None), parts=_Parts(parts)
+    return first.source._replace(
+        names=first.names, read=lambda columns: _read(parts, columns, None), parts=_Parts(parts)
     )
 
 
@@ -123,7 +117,7 @@ def _keys(place: Path, path: Path) -> dict[str, str | None]:
 def _before_pattern(place: Path) -> list[str]:
     parts: list[str] = []
     for part in place.parts:
-        if _PATTERN.search(part):
+        if is_pattern(part):
             break
         parts.append(part)
     return parts

@@ -10,16 +10,19 @@ The index of a pandas frame is not a column and is ignored.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import polars as pl
 
 from ..._errors import DataError, EnvironmentFailure
 from ..border import Unreadable, guarded, guarded_steps
 from .labels import Labels, as_texts
-from .textfile import AS_TEXT, Reading, TextFile
+from .textformat import AS_TEXT, Reading
+
+if TYPE_CHECKING:
+    from .textfile import TextFile
 
 Kind: TypeAlias = Literal["polars", "pandas", "pyarrow", "duckdb"]
 Batches: TypeAlias = Iterator[tuple[pl.DataFrame, float]]
@@ -45,8 +48,7 @@ class Parts(Protocol):
         """As :meth:`Source.likely_rows`."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """A table that has been opened: the names of its columns, and a way to read some of them.
 
     ``headed`` is the file whose first line names the columns, where that line might as well be a person's row.
@@ -62,7 +64,7 @@ class Source:
     read: Callable[[Sequence[str]], Batches]
     text: TextFile | None = None
     headed: Path | None = None
-    labels: Mapping[str, Labels] = field(default_factory=dict)
+    labels: Mapping[str, Labels] = MappingProxyType({})
     gaps: frozenset[str] = frozenset()
     ordinal: frozenset[str] = frozenset()
     untyped: bool = False
@@ -103,10 +105,10 @@ class Source:
         raise DataError(self.text.diagnosis())
 
 
-def collected(lazy: pl.LazyFrame, message: str, total: int) -> Batches:
-    """A query on a file of ``total`` rows, some rows at a time; ``message`` says what is wrong if it fails."""
+def collected(lazy: pl.LazyFrame, message: str, total: int, batch: int | None = None) -> Batches:
+    """A query on a file of ``total`` rows, ``batch`` rows at a time or as polars likes; ``message`` says what is wrong if it fails."""
     done = 0
-    steps = guarded(message, lazy.collect_batches, maintain_order=True)
+    steps = guarded(message, lazy.collect_batches, chunk_size=batch, maintain_order=True)
     for frame in guarded_steps(DataError, message, steps):
         done += frame.height
         yield frame, min(done / total, 1.0) if total else 1.0

@@ -27,7 +27,8 @@ import polars as pl
 from ..._errors import DataError, EnvironmentFailure, InputError
 from ..border import Unreadable, guarded, guarded_as, guarded_steps, rows
 from .structure import PIECE, Look, is_utf8, look, records, separators, stray_quotes, uneven_lines, whole_lines
-from .textopen import Packed, TextFormat, packed, separator_of, unpacked, without_blank_end, without_blank_lines
+from .textformat import Reading, TextFormat
+from .textopen import Packed, packed, separator_of, unpacked, without_blank_end, without_blank_lines
 
 _LIKELY_DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_HEADER = 1 << 24
@@ -35,24 +36,6 @@ CHUNK = 1 << 24
 """Bytes of unpacked text that are read together."""
 _LOOKED_AT_FIRST = 1 << 28
 """Bytes of a text from which on it is looked at before it is read."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How one column of a text file is read: its polars type, and a text that means missing.
-
-    ``takes_anything``: a field that swallowed a line end could pass as a value of this column. ``listed`` is a type that holds
-    the declared texts alone, which saves making texts of fields. polars overlooks what follows the quotes of such a field, so
-    that quotes have to be looked at.
-    """
-
-    dtype: pl.DataType
-    missing_text: str | None = None
-    takes_anything: bool = False
-    listed: pl.Enum | None = None
-
-
-AS_TEXT = Reading(pl.String(), takes_anything=True)
 
 
 @dataclass(frozen=True)

@@ -17,54 +17,11 @@ from typing import BinaryIO
 from ..._errors import DataError, InputError
 from ..border import guarded, guarded_steps
 from .structure import PIECE
+from .textformat import TextFormat, plain_suffix
 
-TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 _TAB_SUFFIXES = (".tsv", ".tab")
 _GZIP = b"\x1f\x8b"
 _BLANK_LINES = re.compile(rb"\n(\r?\n)+\Z")
-
-
-@dataclass(frozen=True)
-class TextFormat:
-    """How a text file is written.
-
-    Parameters
-    ----------
-    delimiter
-        The character between fields; None: by the name of the file (.tsv and .tab: tab, else a comma).
-    encoding
-        The encoding; None: UTF-8.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import pkanon as pk
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "people.csv")
-    ...     _ = file.write_text("sex;town\\nF;Forlì\\nF;Forlì\\n", encoding="latin-1")
-    ...     pk.anonymity(file, ["sex", "town"], text=pk.TextFormat(delimiter=";", encoding="latin-1"))
-    2
-    """
-
-    delimiter: str | None = None
-    encoding: str | None = None
-
-
-PLAIN = TextFormat()
-
-
-def plain_suffix(path: Path) -> str:
-    """The suffix that names the format, without ``.gz``, in small letters."""
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
-
-
-def is_text_file(path: Path) -> bool:
-    """Whether there is such a file, and its name says that it is a delimited text."""
-    return plain_suffix(path) in TEXT_SUFFIXES and path.is_file()
 
 
 def separator_of(path: Path, text: TextFormat) -> str:

@@ -11,9 +11,9 @@ number of its code, the numbers are the codes and nothing is done.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -101,8 +101,7 @@ class TextCodes:
         return table.take(values.to_physical().cast(pl.UInt32).fill_null(len(table) - 1).to_numpy())
 
 
-@dataclass(frozen=True)
-class _PerfectHash:
+class _PerfectHash(NamedTuple):
     """A table without collisions: ``places`` tells for each slot which of a few texts alone can be there."""
 
     multiplier: np.uint64
@@ -133,8 +132,7 @@ class _PerfectHash:
         return slots.view(np.int64)
 
 
-@dataclass(frozen=True)
-class _SortedHash:
+class _SortedHash(NamedTuple):
     """Many texts, sorted by their hashes: ``places`` tells for each slot which text has that hash."""
 
     hashes: NDArray[np.uint64]

@@ -22,7 +22,6 @@ from polars.io.plugins import register_io_source
 from ..._errors import EnvironmentFailure, PkanonError
 from ..border import FOREIGN, guarded
 from ..read import Kind
-from .lines import Lines
 
 
 def as_kind(frame: pl.DataFrame, kind: Kind) -> object:
@@ -73,6 +72,8 @@ class Frames:
 
 def write_csv(frame: pl.DataFrame | Frames, path: str | Path, grown: Callable[[], None] = lambda: None) -> None:
     """Writes a CSV file; an existing one is replaced. ``grown`` is called whenever there is more of it, which stays as it is."""
+    from .lines import Lines
+
     lines = Lines()
     rows = 0
 

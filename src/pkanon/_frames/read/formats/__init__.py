@@ -1,5 +1,6 @@
 """Files and databases as sources, one module for each family. Packages of extras are imported when a file needs them.
 
+endings.py      how their names end
 columnar.py     Parquet, Arrow IPC (Feather), JSON lines: polars' own readers
 statistics.py   SPSS, Stata, SAS, by pyreadstat
 spreadsheet.py  Excel and OpenDocument, by fastexcel, the engine of polars
@@ -14,25 +15,27 @@ from typing import TYPE_CHECKING
 from ...._doors import lazy
 
 if TYPE_CHECKING:
-    from .columnar import ARROW_SUFFIXES, JSON_SUFFIXES, PARQUET_SUFFIXES, open_arrow, open_json_lines, open_parquet
+    from .columnar import open_arrow, open_json_lines, open_parquet
     from .duck import open_duckdb
+    from .endings import ARROW_SUFFIXES, JSON_SUFFIXES, PARQUET_SUFFIXES, SHEET_SUFFIXES, STATISTICS_SUFFIXES
     from .postgres import connected_postgres, open_postgres
     from .query import identifier
-    from .spreadsheet import SHEET_SUFFIXES, open_sheet
+    from .spreadsheet import open_sheet
     from .sqlite import open_sqlite
-    from .statistics import STATISTICS_SUFFIXES, open_statistics
+    from .statistics import open_statistics
     from .zipped import unzipped
 
 lazy(
     __name__,
     {
-        "columnar": "ARROW_SUFFIXES, JSON_SUFFIXES, PARQUET_SUFFIXES, open_arrow, open_json_lines, open_parquet",
+        "columnar": "open_arrow, open_json_lines, open_parquet",
         "duck": "open_duckdb",
+        "endings": "ARROW_SUFFIXES, JSON_SUFFIXES, PARQUET_SUFFIXES, SHEET_SUFFIXES, STATISTICS_SUFFIXES",
         "postgres": "connected_postgres, open_postgres",
         "query": "identifier",
-        "spreadsheet": "SHEET_SUFFIXES, open_sheet",
+        "spreadsheet": "open_sheet",
         "sqlite": "open_sqlite",
-        "statistics": "STATISTICS_SUFFIXES, open_statistics",
+        "statistics": "open_statistics",
         "zipped": "unzipped",
     },
 )

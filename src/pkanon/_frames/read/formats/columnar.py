@@ -6,7 +6,6 @@ lines together; a key that a line lacks is a missing value.
 
 from __future__ import annotations
 
-import gzip
 import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,12 +14,12 @@ import polars as pl
 
 from ...._errors import DataError
 from ...border import guarded
-from ..source import Batches, Source, collected, sliced
+from ..source import BATCH, Batches, Source, collected, sliced
 
-PARQUET_SUFFIXES = (".parquet", ".pq")
-ARROW_SUFFIXES = (".feather", ".arrow", ".ipc")
-JSON_SUFFIXES = (".jsonl", ".ndjson")
 _FILE_MAGIC = b"ARROW1"
+_SHORT = (pl.Boolean, pl.Date, pl.Enum)
+_LONG = 1 << 20
+"""Values of a batch of columns that are no texts: little is done to each."""
 
 
 def open_parquet(path: Path) -> Source:
@@ -45,6 +44,8 @@ def open_json_lines(path: Path) -> Source:
     damaged = f"{path} is not a file of JSON lines: each line must be one object, such as {{...}}, and complete."
     data = path.read_bytes()
     if path.suffix.lower() == ".gz":
+        import gzip
+
         data = guarded(f"{path} is a damaged or incomplete gzip file.", gzip.decompress, data)
     if not data.strip():
         raise DataError(f"{path} is empty.")
@@ -60,8 +61,12 @@ def open_json_lines(path: Path) -> Source:
 
 def _scanned(scan: Callable[[], pl.LazyFrame], damaged: str) -> Source:
     lazy = guarded(damaged, scan)
-    names = guarded(damaged, lazy.collect_schema).names()
+    types = guarded(damaged, lazy.collect_schema)
     total = guarded(damaged, lazy.select(pl.len()).collect).item()
-    return Source(
-        "polars", tuple(names), lambda columns: collected(lazy.select(columns), damaged, total), expected=lambda: total
-    )
+
+    def read(columns: Sequence[str]) -> Batches:
+        rows = _LONG // max(len(columns), 1)
+        long = rows > BATCH and all(isinstance(types[name], _SHORT) or types[name].is_numeric() for name in columns)
+        return collected(lazy.select(columns), damaged, total, rows if long else None)
+
+    return Source("polars", tuple(types), read, expected=lambda: total)

@@ -18,8 +18,6 @@ from ...border import guarded
 from ..labels import with_whole_numbers
 from ..source import Batches, Source, sliced
 
-SHEET_SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-
 
 def open_sheet(path: Path, sheet: str | None) -> Source:
     """One sheet of a spreadsheet; which one must be said where there are several."""

@@ -35,8 +35,6 @@ _SLOW_TO_SKIP = (".sas7bdat", ".xpt", ".por", ".zsav")
 _RECORD = 80
 """Bytes of which a SAS transport file is a multiple."""
 
-STATISTICS_SUFFIXES = tuple(_READERS)
-
 
 def open_statistics(path: Path, encoding: str | None = None) -> Source:
     """A file of SPSS, Stata or SAS."""

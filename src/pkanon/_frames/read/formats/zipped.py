@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...._errors import DataError, InputError, did_you_mean
 from ...border import guarded
-from ..textopen import TEXT_SUFFIXES, plain_suffix
+from ..textformat import TEXT_SUFFIXES, plain_suffix
 
 _ENCRYPTED = 0x1
 _LEFT_BY_SYSTEMS = ("__MACOSX/", ".DS_Store")
