@@ -62,6 +62,16 @@ class ReadabilityWarning(UserWarning):
     """Most of the tables that a release is made for cannot be read."""
 
 
+def interruption(error: BaseException | None) -> BaseException | None:
+    """What ended the work from outside, such as Ctrl-C, if that is why ``error`` was raised.
+
+    Python makes a RuntimeError of an interrupt that comes while a class is made, and classes are made when modules are loaded.
+    """
+    while isinstance(error, Exception):
+        error = error.__cause__ or error.__context__
+    return error
+
+
 def missing_package(need: str, extra: str) -> EnvironmentFailure:
     """The error for a package that is not installed; ``need`` says what needs it, ``extra`` brings it."""
     return EnvironmentFailure(f'{need}: install the extra "{extra}", in a clone with pip install ".[{extra}]".')

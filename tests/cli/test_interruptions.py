@@ -10,6 +10,8 @@ import time
 import pytest
 
 import pkanon as pk
+from pkanon import _cli
+from pkanon._frames import guarded
 
 LARGE = 300_000
 STARTING = (1, -signal.SIGINT)
@@ -95,6 +97,34 @@ def test_interrupted_at_any_moment(large, signal_number):
             assert process.returncode in (130, 3), err
             assert "Traceback" not in err
     assert False in outcomes  # at least one run was interrupted
+
+
+class Stopping:
+    """Stops the program while a class is made, which Python says in a RuntimeError."""
+
+    def __init__(self, how):
+        self.how = how
+
+    def __set_name__(self, owner, name):
+        raise self.how
+
+
+def make_a_class(how):
+    return type("Made", (), {"name": Stopping(how)})
+
+
+@pytest.mark.parametrize(("how", "code"), [(KeyboardInterrupt, 130), (_cli._Terminated, 143), (ValueError, 3)])
+def test_a_signal_that_comes_while_a_module_is_loaded_is_no_bug(how, code, monkeypatch, capsys):
+    monkeypatch.setattr(_cli.cli, "main", lambda **options: make_a_class(how()))
+    assert _cli.run(["plan"]) == code
+    assert ("bug" in capsys.readouterr().err) == (code == 3)
+
+
+def test_a_signal_that_comes_while_a_module_is_loaded_is_no_fault_of_the_table():
+    with pytest.raises(KeyboardInterrupt):
+        guarded("The table is bad.", make_a_class, KeyboardInterrupt())
+    with pytest.raises(pk.DataError):
+        guarded("The table is bad.", make_a_class, ValueError())
 
 
 def test_a_pipe_gets_no_progress_bar(place):

@@ -66,6 +66,7 @@ NEIGHBOURS = {
     "collect": {"_collect"},
     "_cli": {
         "",
+        "_errors",
         "_files",
         "_schema",
         "_plan",

@@ -26,6 +26,8 @@ import click
 
 import pkanon as pk
 
+from . import private
+
 GROUPS = {
     "Plan and release": {
         "schema": "Draft a schema from a table.",
@@ -142,12 +144,8 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         _complain(f"error: {_sentence(error, arguments)}")
         return 2
-    except (click.Abort, KeyboardInterrupt):
-        _complain("interrupted: a release or a file is either complete or absent")
-        return 130
-    except _Terminated:
-        _complain("terminated: a release or a file is either complete or absent")
-        return 143
+    except (click.Abort, KeyboardInterrupt, _Terminated) as error:
+        return _stopped(error)
     except (BrokenPipeError, SystemExit):  # click turns a closed pipe into an exit; the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that closing standard output stays quiet
         return 0
@@ -162,11 +160,21 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 3
     except Exception as error:
+        stopped = private.interruption(error)
+        if isinstance(stopped, (KeyboardInterrupt, _Terminated)):
+            return _stopped(stopped)
         # A bug. The message of a foreign exception may quote a person's value, so only the place is shown.
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{os.path.basename(place.filename)}:{place.lineno}"
         _complain(f"error: a bug in pkanon ({type(error).__name__} at {where}); please report it")
         return 3
+
+
+def _stopped(error: BaseException) -> int:
+    """Say that the command was ended from outside; its exit code."""
+    word, code = ("terminated", 143) if isinstance(error, _Terminated) else ("interrupted", 130)
+    _complain(f"{word}: a release or a file is either complete or absent")
+    return code
 
 
 def _sentence(error: click.ClickException, arguments: Sequence[str]) -> str:

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 Check = Callable[[dict[str, Any]], None] | None
 
 
+def interruption(error: BaseException) -> BaseException | None:
+    """What ended the work from outside, if that is why an error was raised."""
+    from .._errors import interruption
+
+    return interruption(error)
+
+
 def designs() -> list[str]:
     """The names that --design can have."""
     from .._design import DESIGNS

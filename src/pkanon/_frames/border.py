@@ -17,7 +17,7 @@ from typing import ParamSpec, TypeVar
 
 import polars as pl
 
-from .._errors import DataError, EnvironmentFailure, PkanonError
+from .._errors import DataError, EnvironmentFailure, PkanonError, interruption
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -38,10 +38,10 @@ def guarded(message: str, action: Callable[P, T], *args: P.args, **kwargs: P.kwa
 def guarded_as(kind: type[PkanonError], message: str, action: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What ``action`` returns; whatever it raises becomes ``kind(message)``, unchained.
 
-    Errors of ours pass unchanged. Memory and the operating system are not the table's fault and
+    Errors of ours pass unchanged, and so does an interrupt. Memory and the operating system are not the table's fault and
     become an :class:`EnvironmentFailure`.
     """
-    failure = kind(message)
+    failure: BaseException = kind(message)
     try:
         return action(*args, **kwargs)
     except PkanonError:
@@ -52,8 +52,10 @@ def guarded_as(kind: type[PkanonError], message: str, action: Callable[P, T], *a
         # A number means the operating system; polars and gzip raise OSError without one for damaged content.
         if error.errno is not None and error.strerror:
             failure = EnvironmentFailure(f"The operating system failed: {error.strerror}.")
-    except FOREIGN:
-        pass
+    except FOREIGN as error:
+        stopped = interruption(error)
+        if stopped is not None and not isinstance(stopped, FOREIGN):
+            failure = stopped
     raise failure
 
 
