@@ -39,8 +39,8 @@ CLOSE = 1e-4
 much of the target is left for the search that states what was reached."""
 NEAR = 0.02
 """The same for the least local epsilon that a floor allows: a point to start from, found by ten halvings."""
-TINY, HUGE = 1e-300, 700.0
-"""Stand for 0 where a logarithm is taken, and for infinity where an exponential is."""
+TINY, HUGE, VAST = 1e-300, 700.0, 1e300
+"""Stand for 0 where a logarithm is taken, for infinity where an exponential is, and where a float is made."""
 WASTED = 4e-3
 """The share of the noise that a quick look may leave unused; quick bounds are many times too high where few rows hide the
 others. If it is more, the search goes on with looks as close as the proof."""
@@ -90,16 +90,20 @@ class CentralTarget:
         number = exact(epsilon, "central_epsilon", up=False)
         if number <= 0:
             raise TargetError(f"central_epsilon = {epsilon} cannot be met: it must be above 0.")
+        if not TINY <= number <= VAST:
+            raise TargetError(f"central_epsilon = {epsilon} is not a number that can be used; write it like 1 or 0.1.")
         return cls(number, checked_delta(delta, int(records)), int(records))
 
     def meet(
         self, design: Design, limit: Fraction, fixed: Sequence[Block], free: bool, progress: Progress = quiet
     ) -> Made:
         """The blocks of the largest budget within ``limit`` whose release has at most this central epsilon."""
-        if not free:
-            if self._excess(fixed) <= 0:
-                return design(limit)
-            raise TargetError(self._beyond(fixed))
+        top = _strength(budget(limit))
+        if not free or top == 0:
+            made = design(limit)
+            if self._excess([*fixed, *made[0]]) <= 0:
+                return made
+            raise TargetError(self._beyond([*fixed, *made[0]]))
 
         @cache
         def design_for(strength: float) -> Made | None:
@@ -111,7 +115,6 @@ class CentralTarget:
                 return None  # floors that need more than that
 
         # A quick look at each design leads the search; the proof, which takes as long as several looks, comes last.
-        top = _strength(budget(limit))
         target, quick = self._aim, True
         aim, guess = target * (1 - CLOSE), self._guess(target)
         met: Made | None = None
@@ -136,16 +139,21 @@ class CentralTarget:
             aim, quick = target * (1 - CLOSE), False
         if met is not None:
             return met
-        if result is None:
-            made = design_for(math.exp(self._least(design_for, top))) or ([], None)
-        raise TargetError(self._beyond([*fixed, *made[0]]))
+        least = design_for(math.exp(self._least(design_for, top)))
+        raise TargetError(self._beyond([*fixed, *(least[0] if least else [])]))
 
     def _guess(self, target: float) -> float:
         """The logarithm of the strength with which a search begins."""
         # where a row says nothing or everything with even odds, the noise is 2 sinh(epsilon / 2) / sqrt(n) for a target near 0,
         # and this many times as much for others, as a and b of a summand a - e^target b are seldom large together
         more = math.exp(target) * math.sqrt((1 + math.exp(-2 * target)) / 2)
-        return math.log(normal_noise(target, self.delta) / more * math.sqrt(self.records) / 2)
+        normal = normal_noise(target, self.delta) / more * math.sqrt(self.records) / 2
+        return math.log(max(normal, self._safe(target)))
+
+    @staticmethod
+    def _safe(aim: float) -> float:
+        """The strength of a design with the target, or little less, for its local epsilon, which central epsilon is never above."""
+        return _strength(aim * (1 - CLOSE))
 
     def _search(
         self,
@@ -156,7 +164,6 @@ class CentralTarget:
         progress: Progress,
     ) -> Search[tuple[float, Made]]:
         """For a strength, and its blocks, whose release has this central epsilon."""
-        noise = self._log_noise(aim, self.delta)
 
         def design(strength: float) -> tuple[float, Made] | None:
             made = design_for(strength)
@@ -164,7 +171,7 @@ class CentralTarget:
 
         def excess(result: tuple[float, Made]) -> float:
             reached = central_delta([*fixed, *result[1][0]], self.records, aim, rough=quick, sought=self.delta)
-            return self._log_noise(aim, reached) - noise
+            return self._over(aim, reached)
 
         return Search(design, excess, lambda looks: progress("planning", 1 - 0.7**looks))
 
@@ -189,8 +196,7 @@ class CentralTarget:
         beyond = self._beyond_it(search, place, most) if several else None
         if beyond is not None:
             return beyond
-        # central epsilon is never above the local one: a design with the target, or little less, for its local epsilon will do
-        starts = math.log(_strength(aim * (1 - CLOSE))), math.log(_strength(LOWEST)), None
+        starts = math.log(self._safe(aim)), math.log(_strength(LOWEST)), None
         for start in starts:
             least = self._least(design_for, top) if start is None else start
             result = search.around(place, least, most, CLOSE, steady=quick)
@@ -271,15 +277,18 @@ class CentralTarget:
         if local <= self._aim:
             return math.log(max(local, TINY) / self._aim)
         ordered = sorted(blocks, key=lambda block: block.attributes)
-        reached = _central_delta(tuple(ordered), self.records, self._aim)
-        excess = self._log_noise(self._aim, reached) - self._log_noise(self._aim, self.delta)
+        return self._over(self._aim, _central_delta(tuple(ordered), self.records, self._aim))
+
+    def _over(self, aim: float, reached: float) -> float:
+        """The logarithm of the noise with which a normal sum reaches this delta, over the most that is allowed."""
+        excess = self._log_noise(aim, reached) - self._log_noise(aim, self.delta)
         # delta decides, also where the noise seems to be the same
         return min(excess, 0.0) if reached <= self.delta else max(excess, CLOSE)
 
     @property
     def _aim(self) -> float:
         """The target as a float that is not above it, and small enough for an exponential."""
-        nearest = float(self.epsilon)
+        nearest = float(self.epsilon)  # from 1e-300 to 1e300
         return min(nearest if nearest <= self.epsilon else math.nextafter(nearest, 0.0), HUGE)
 
     def check(self, blocks: Sequence[Block]) -> None:

@@ -8,6 +8,7 @@ describes the file; a new version of the format gets a new file and a new name.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -343,8 +344,10 @@ def central_of(plan: Plan, rows: int) -> Central | str:
         delta = _central_delta(plan, rows)
         above = float(round_up(_plan.central_epsilon(plan.blocks, rows, delta), DIGITS))
         asked = _asked_central(plan)
-        if asked is not None and asked < above and _plan.central_delta(plan.blocks, rows, asked) <= delta:
-            above = asked  # the search for the smallest one ends a little above it; what was asked for is proved
+        if asked is not None and above > asked == float(round_up(Fraction(repr(asked)), DIGITS)):
+            # the search for the smallest one may end a little above what was asked for, which is proved all the same
+            proved = _plan.central_delta(plan.blocks, rows, math.nextafter(asked, 0.0)) <= delta
+            above = asked if proved else above
         return Central(above, delta, 0.0)
     except TargetError as error:
         return str(error)
@@ -364,9 +367,9 @@ def misses_central_target(plan: Plan, central: Central | str | None) -> bool:
 
 
 def _asked_central(plan: Plan) -> float | None:
-    """The central epsilon that was asked for, as a float that is not above it."""
+    """The central epsilon that was asked for."""
     wanted = plan.asked.central_epsilon
-    return None if wanted is None else float_below(exact(wanted, "central epsilon", up=False))
+    return None if wanted is None else float(exact(wanted, "central epsilon", up=False))
 
 
 def _missed_targets(plan: Plan, rows: int, central: Central | None) -> list[str]:

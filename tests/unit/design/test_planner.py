@@ -148,15 +148,32 @@ def test_central_targets_of_any_size_are_numbers(delta):
         assert plan.central(delta).epsilon <= target
 
 
+@pytest.mark.parametrize(
+    ("records", "target", "delta", "epsilon"),
+    [(2, 700, None, 20), (1_000, 400, None, 20), (2, 25, None, 20), (20, 12, 1e-200, 12), (2, 5, 1e-300, 5)],
+)
+def test_a_central_target_allows_itself_for_a_local_epsilon(records, target, delta, epsilon):
+    """Where nobody else hides a row, that is all there is, and the search must not stop before."""
+    plan = pk.plan(schema_of(2, 7), records=records, central_epsilon=target, delta=delta, design="equal-rho")
+    assert 0.999 * epsilon <= plan.epsilon <= epsilon
+
+
+def test_a_tiny_central_target_is_met_where_delta_allows_all():
+    assert pk.plan(schema_of(2, 7), records=2, central_epsilon="1e-10", design="equal-rho").epsilon > 0.2
+
+
 def test_central_targets_that_cannot_be():
     for arguments, message in (
         ({"central_epsilon": 0.3, "delta": 0.01}, "below 1/records"),
         ({"delta": 1e-9, "k": 5}, "goes with central_epsilon"),
         ({"central_epsilon": 0}, "above 0"),
         ({"central_epsilon": 0.3, "hide_count": "9/10"}, "hidden record count"),
+        ({"central_epsilon": "1e-400"}, "not a number that can be used"),
+        ({"central_epsilon": "1e400"}, "not a number that can be used"),
+        ({"central_epsilon": 1, "k": 2, "records": 2}, "nothing about anybody"),
     ):
         with pytest.raises(pk.TargetError, match=message):
-            pk.plan(SCHEMA, records=20_000, **arguments)
+            pk.plan(SCHEMA, **({"records": 20_000} | arguments))
 
 
 @pytest.mark.parametrize(("sizes", "design"), [([9] * 20, "optimal"), ([2] * 13, "equal-rho")])
@@ -279,6 +296,16 @@ def test_a_central_target_is_missed_by_the_least(delta):
     CentralTarget(reached, delta, 20_000).check(blocks)
     with pytest.raises(pk.TargetError, match="misses its target"):
         CentralTarget(reached * 999 / 1000, delta, 20_000).check(blocks)
+
+
+@pytest.mark.parametrize("above", [1.0001, 1.005, 1.02])
+def test_a_local_epsilon_above_the_target_is_no_proof(above):
+    """With a delta that no sum reaches, the local epsilon is the central one."""
+    plan = pk.plan(SCHEMA, records=20_000, epsilon=4)
+    local = Fraction(plan.epsilon)
+    CentralTarget(local * 10_001 / 10_000, 1e-305, 20).check(plan.blocks)
+    with pytest.raises(pk.TargetError, match="misses its target"):
+        CentralTarget(local / Fraction(above), 1e-305, 20).check(plan.blocks)
 
 
 @pytest.mark.parametrize(("target", "most"), [(0.05, 8), (0.5, 18), (3, 18)])

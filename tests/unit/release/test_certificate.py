@@ -10,7 +10,7 @@ import pytest
 
 import pkanon as pk
 from pkanon import _plan
-from pkanon._release.certificate import central_of
+from pkanon._release.certificate import Certificate, central_of
 
 SEX, EDU = pk.Attribute("sex", ["F", "M"]), pk.Attribute("edu", ["none", "school", "degree"])
 SCHEMA = pk.Schema(
@@ -92,11 +92,20 @@ def test_a_central_target_is_not_missed_silently_with_fewer_rows(rows):
 
 def test_a_central_target_that_is_proved_is_stated_where_the_search_for_the_smallest_ends_above_it(monkeypatch):
     plan = pk.plan(SCHEMA, records=600, central_epsilon=0.5, delta=1e-5)
-    search = _plan.central_epsilon
+    search, proof, proofs = _plan.central_epsilon, _plan.central_delta, []
     monkeypatch.setattr(_plan, "central_epsilon", lambda *given: max(search(*given), 0.5) * 1.001)
+    monkeypatch.setattr(
+        _plan, "central_delta", lambda *given, **how: proofs.append((given[2], how)) or proof(*given, **how)
+    )
     computed = central_of.__wrapped__  # it is kept for a plan
     assert computed(plan, 600).epsilon == 0.5
     assert computed(plan, 500).epsilon > 0.5  # not proved for fewer rows
+    assert len(proofs) == 2
+    assert all(epsilon < 0.5 and not how for epsilon, how in proofs)  # close bounds, at no more than what is stated
+    stated = Certificate.of(plan, 600, "0" * 64, computed(plan, 600), private=True)
+    again = Certificate.from_json(stated.to_json(), plan)
+    assert again.central.epsilon == 0.5
+    assert again.statement == stated.statement
 
 
 def test_a_central_target_is_not_missed_silently_with_more_rows():

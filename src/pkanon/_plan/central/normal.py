@@ -35,6 +35,8 @@ def normal_noise(epsilon: float, delta: float) -> float:
     """The ``noise`` with which a normal sum has this eps and this delta."""
     most = math.expm1(epsilon)
     low, high = 1e-9, 40.0
+    if most / low * _mean_beyond(low) <= delta:  # eps is next to nothing beside the noise
+        return delta / _mean_beyond(0.0)
     for _ in range(50):
         z = (low + high) / 2
         low, high = (z, high) if most / z * _mean_beyond(z) > delta else (low, z)

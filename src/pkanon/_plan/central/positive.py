@@ -47,9 +47,9 @@ _CHEAP, _WORK = 2**15, 2**21
 """Sines and cosines of the second step, at least, and of the last one; some twenty milliseconds."""
 _GROUP, _FAINT = 16, -25.0
 """Neighbouring frequencies that are bounded together where all of them are damped by e^-25."""
-_FAR, _HOPELESS = 3.0, 30.0
-"""So many times what is sought is far from it, where frequencies are enough for some percent, and with the first ones, which were up to
-12 times too high. A step that takes four times the frequencies gains less than the one before."""
+_FAR, _DISTANT = 3.0, 30.0
+"""A bound is far from what is sought if it is so many times as large: one from many frequencies, which is some percent too high, and one
+from the first few, which was up to 12 times too high. A step that takes four times the frequencies gains less than the one before."""
 _HELPS = 1.6e-2
 """More frequencies are tried as long as the last step lowered the bound by more than this share."""
 _ALIKE = 1e-5
@@ -136,7 +136,7 @@ def positive_part(
 ) -> float:
     """A number not below E[S_+] for any of the laws; if it is no more than ``enough``, or if asked for, perhaps a rough one.
 
-    So is one that is many times what is ``sought`` and hardly falls.
+    So is one that is many times what is ``sought`` and hardly falls; a rough one far above it is made of the first few frequencies.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # what is not a number is no bound, and there is always another
         return _positive_part(summands, float(records), enough, rough, sought)
@@ -169,7 +169,7 @@ def _positive_part(summands: Summands, n: float, enough: float, rough: bool, sou
             before = best[sums.columns]
             now = np.fmin(before, sums.bound(count))
             best[sums.columns] = now
-            if rough and now.max() > _HOPELESS * sought:
+            if rough and now.max() > _DISTANT * sought:
                 last = _FIRST
             elif count >= _ROUGH and now.max() > _FAR * sought and now.max() > before.max() / 2:
                 last = _ROUGH
