@@ -16,6 +16,7 @@ from tampering import cover_up, forged, rehash, reordered
 import pkanon as pk
 from pkanon._audit.verification import case, order, pieces, spooled, suspicions
 from pkanon._estimate import StoredCodes
+from pkanon._frames.read.formats import columnar
 from pkanon._release import stored
 
 
@@ -42,6 +43,7 @@ def on_disk(monkeypatch):
     def begin(piece=64, block=32):
         monkeypatch.setattr(case, "ROOM", -1)
         monkeypatch.setattr(stored, "ROOM", -1)
+        monkeypatch.setattr(columnar, "_LONG", 0)
         monkeypatch.setattr(pieces, "PIECE", piece)
         monkeypatch.setattr(suspicions, "BLOCK", block)
         monkeypatch.setattr(order, "FEW_ROWS", 0)
