@@ -7,6 +7,8 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent.parent / "docs"
 FIGURES = DOCS / "figures"
+PADDING = {"left": 60, "right": 60, "top": 5, "bottom": 5}
+"""Beside a chart: whoever looks at it may have wider letters than whoever drew it."""
 
 
 def put(section: str, report: str, *, page: str = "benchmarks.md") -> None:

@@ -30,7 +30,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 import pkanon as pk
-from report import FIGURES, put
+from report import FIGURES, PADDING, put
 
 PIECE = 2**20
 MEMORY = "1GB"
@@ -132,7 +132,8 @@ def chart(lines: list[dict[str, float | str]]) -> alt.Chart:
         color=colour,
         strokeDash=alt.StrokeDash("what:N", legend=None),
     )
-    return (base.mark_line() + base.mark_point(size=60, filled=True)).properties(width=460, height=280)
+    drawn = base.mark_line() + base.mark_point(size=60, filled=True)
+    return drawn.properties(width=460, height=280, padding=PADDING)
 
 
 def main() -> None:

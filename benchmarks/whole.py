@@ -27,7 +27,7 @@ import numpy as np
 import polars as pl
 
 import pkanon as pk
-from report import FIGURES, put
+from report import FIGURES, PADDING, put
 
 ROOT = Path(__file__).parent.parent
 EARLIER = "3d0b1a6"
@@ -214,7 +214,7 @@ def drawn(rows: list[dict[str, object]]) -> None:
     rule = alt.Chart(alt.Data(values=[{"one": 1}])).mark_rule(strokeDash=[4, 4]).encode(x="one:Q")
     chart = rule + base.mark_point(filled=True, size=70).encode(color=alt.Color("when:N", title=None))
     (FIGURES / "benchmarks.svg").unlink(missing_ok=True)
-    pk.save_chart(chart.properties(width=380), FIGURES / "benchmarks.svg")
+    pk.save_chart(chart.properties(width=380, padding=PADDING), FIGURES / "benchmarks.svg")
 
 
 def table_of(rows: list[dict[str, object]]) -> str:
