@@ -5,8 +5,8 @@
     python benchmarks/whole.py --part planning   one of the two tables alone
 
 Each task runs in a process of its own: of today's sources, of the earlier ones (a work tree of that commit, for the time of
-the run), and its baseline beside it. Processor time of all threads is counted, so that a busy machine does less harm. A task
-that has not ended after LIMIT seconds is stopped.
+the run), and its baseline beside it. Processor time of all threads is counted, so that a busy machine does less harm, and beside it the
+seconds that passed. A task that has not ended after LIMIT seconds is stopped.
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ import itertools, json, statistics, sys, time, warnings
 import numpy as np, polars as pl, pkanon as pk
 warnings.simplefilter("ignore")
 def seconds(*tasks, rounds):
-    times = [[] for _ in tasks]
+    clocks = time.process_time, time.perf_counter
+    times = [[[] for _ in tasks] for _ in clocks]
     for _ in range(rounds):
-        for task, found in zip(tasks, times):
-            start = time.process_time(); task(); found.append(time.process_time() - start)
-    print(json.dumps([statistics.median(found) for found in times]))
+        for number, task in enumerate(tasks):
+            start = [clock() for clock in clocks]; task()
+            for found, clock, begun in zip(times, clocks, start): found[number].append(clock() - begun)
+    print(json.dumps([statistics.median(found) for own in times for found in own]))
 """
 
 RELEASE = """
@@ -165,7 +167,7 @@ PARTS = {"whole": TASKS, "planning": OTHERS}
 
 
 def measured(code: str, arguments: tuple[str, ...], source: Path) -> list[float]:
-    """Seconds of the baseline, if there is one, and of pkanon."""
+    """Processor seconds of the baseline, if there is one, and of pkanon; then perhaps the seconds that passed."""
     environment = os.environ | {"PYTHONPATH": str(source / "src")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled once, not at every start
     command = [sys.executable, "-c", COMMON + code, *arguments]
@@ -191,10 +193,11 @@ def line(task: Task, earlier: Path) -> dict[str, object]:
         "what": name,
         "baseline": baseline,
         "baseline ms": 1e3 * now[0] if baseline else None,
-        "before ms": 1e3 * then[-1],
-        "now ms": 1e3 * now[-1],
-        "before": then[-1] / then[0] if baseline else None,
-        "now": now[-1] / now[0] if baseline else None,
+        "before ms": 1e3 * then[bool(baseline)],
+        "now ms": 1e3 * now[bool(baseline)],
+        "before": then[1] / then[0] if baseline else None,
+        "now": now[1] / now[0] if baseline else None,
+        "clock": now[3] / now[2] if len(now) == 4 else None,  # processor times first, then seconds passed
     }
 
 
@@ -226,12 +229,12 @@ def table_of(rows: list[dict[str, object]]) -> str:
         return f"more than {1e3 * LIMIT:,.0f}" if math.isinf(value) else f"{value:,.{digits}f}"
 
     lines = [
-        "| what | baseline | baseline ms | before ms | now ms | before / baseline | now / baseline |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+        "| what | baseline | baseline ms | before ms | now ms | before / baseline | now / baseline | in seconds passed |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for row in rows:
         cells = [number(row[key], 1) for key in ("baseline ms", "before ms", "now ms")]
-        cells += [number(row[key], 2) for key in ("before", "now")]
+        cells += [number(row[key], 2) for key in ("before", "now", "clock")]
         lines.append(f"| {row['what']} | {row['baseline']} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

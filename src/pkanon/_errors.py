@@ -67,9 +67,11 @@ def interruption(error: BaseException | None) -> BaseException | None:
 
     Python makes a RuntimeError of an interrupt that comes while a class is made, and classes are made when modules are loaded.
     """
-    while isinstance(error, Exception):
-        error = error.__cause__ or error.__context__
-    return error
+    seen: set[int] = set()  # a chain of causes may be a ring
+    while isinstance(error, Exception) and id(error) not in seen:
+        seen.add(id(error))
+        error = error.__cause__
+    return None if isinstance(error, Exception) else error
 
 
 def missing_package(need: str, extra: str) -> EnvironmentFailure:

@@ -127,6 +127,22 @@ def test_a_signal_that_comes_while_a_module_is_loaded_is_no_fault_of_the_table()
         guarded("The table is bad.", make_a_class, ValueError())
 
 
+def ring():
+    first, second = ValueError(), ValueError()
+    first.__cause__, second.__cause__ = second, first
+    raise first
+
+
+def test_other_errors_are_faults_of_the_table_also_after_an_interrupt():
+    with pytest.raises(pk.DataError):
+        guarded("The table is bad.", ring)
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        with pytest.raises(pk.DataError):
+            guarded("The table is bad.", int, "x")
+
+
 def test_a_pipe_gets_no_progress_bar(place):
     process = place.start("release", "people.csv", "--plan", "plan.json", "-o", "out")
     out, err = process.communicate(timeout=60)

@@ -90,9 +90,8 @@ def fill_folder(
     from .signature import write_signature
 
     texts = {PLAN: _text(plan.to_json())}
-    with ThreadPoolExecutor(
-        2
-    ) as pool:  # the digest of all rows, which the certificate needs, and the hashes of the files
+    # meanwhile: the digest of all rows, which the certificate needs, and the hashes of the files
+    with ThreadPoolExecutor(2) as pool:
         stated = pool.submit(lambda: _text(certificate.to_json()))
         files = {name: _Growing(folder / name, pool) for name in names}
         try:
@@ -111,10 +110,10 @@ def fill_folder(
             stated.result()  # if it failed, that is why a file could not be written
             raise
         on_disk = pool.map(sync, [folder / name for name in names])  # the rows go to the disk while others are written
+        texts[CERTIFICATE] = stated.result()
         if leave is not None:
             shutil.rmtree(leave)
         texts |= {
-            CERTIFICATE: stated.result(),
             README: readme(plan, certificate, names),
             PREDICTED: predicted(plan, certificate.rows),
         }

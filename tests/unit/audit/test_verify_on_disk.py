@@ -15,6 +15,7 @@ from tampering import cover_up, forged, rehash, reordered
 
 import pkanon as pk
 from pkanon._audit.verification import case, order, pieces, spooled, suspicions
+from pkanon._audit.verification import rows as checks
 from pkanon._estimate import StoredCodes
 from pkanon._frames.read.formats import columnar
 from pkanon._release import stored
@@ -195,6 +196,39 @@ def test_a_full_disk_is_no_verdict(tmp_path, on_disk, monkeypatch):
     on_disk()
     with pytest.raises(pk.PkanonError, match="no room for a temporary file of the codes, 1 B a row: No space left"):
         pk.verify(tmp_path / "out")
+
+
+@pytest.mark.parametrize("rows", [100, 60])
+@pytest.mark.parametrize("disk", [True, False])
+def test_a_file_that_changes_meanwhile_is_no_verdict(tmp_path, on_disk, rows, disk):
+    schema = pk.Schema([pk.Attribute("sex", ["F", "M"]), pk.Attribute("edu", ["none", "school"])])
+    people = pl.DataFrame({"sex": ["F", "M"] * 50, "edu": ["none", "school"] * 50})
+    pk.release(people, pk.plan(schema, records=100, k=5)).save(tmp_path / "out")
+    if disk:
+        on_disk()
+    other = people[:rows].write_parquet
+
+    def write(step, done):
+        if step == "order":
+            other(tmp_path / "out" / "data.parquet")
+
+    with pytest.raises(pk.EnvironmentFailure, match="changed while it was verified; run it again"):
+        pk.verify(tmp_path / "out", progress=write)
+
+
+def test_a_file_that_cannot_be_read_again_has_no_forbidden_combinations(tmp_path, on_disk):
+    schema = pk.Schema(
+        [pk.Attribute("sex", ["F", "M"]), pk.Attribute("edu", ["none", "school"])],
+        bundles=[pk.Bundle(["sex", "edu"], forbid=[{"sex": ["F"], "edu": ["none"]}])],
+    )
+    people = pl.DataFrame({"sex": ["M", "F"] * 50, "edu": ["none", "school"] * 50})
+    pk.release(people, pk.plan(schema, records=100, k=5)).save(tmp_path / "out")
+    on_disk()
+    held = case.Case.of(tmp_path / "out")
+    assert held.table is not None
+    people[:60].write_parquet(tmp_path / "out" / "data.parquet")
+    with pytest.raises(pk.DataError, match="not a complete Parquet file"):
+        checks.combinations(held)
 
 
 def test_steps_are_shown_while_rows_are_read(saved, on_disk):

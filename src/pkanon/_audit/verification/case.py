@@ -18,7 +18,7 @@ from typing import Any
 
 import polars as pl
 
-from ..._errors import InputError, PkanonError, PlanError
+from ..._errors import EnvironmentFailure, InputError, PkanonError, PlanError
 from ..._files import parse_json
 from ..._frames import Encoded, encode_released, likely_rows
 from ..._plan import LARGEST_RECORDS, Plan
@@ -35,7 +35,7 @@ from ..._release import (
     FileRows,
     Release,
 )
-from .spooled import NoRoom, Passed, Spooled, width
+from .spooled import Passed, Spooled, width
 
 JSON_FILES = (PACKAGE, PLAN, CERTIFICATE)
 DATA_FILES = FORMATS["both"]
@@ -210,6 +210,15 @@ class Case:
         """The rows, if they can be read."""
         return next((table for table in self.tables.values() if isinstance(table, Encoded)), None)
 
+    def marks(self) -> list[tuple[int, ...]]:
+        """What changes when somebody writes a file of rows, which are read several times."""
+        found: list[tuple[int, ...]] = []
+        for file in self.data_files:
+            with suppress(OSError):
+                about = file.stat()
+                found.append((about.st_ino, about.st_size, about.st_mtime_ns))
+        return found
+
     @property
     def rows(self) -> int | None:
         """How many rows the certificate says there are, if it says so."""
@@ -270,8 +279,8 @@ def _encoded(file: Path, plan: Plan, progress: Progress) -> Encoded | str:
         if (likely_rows(file) or 0) * width(plan.schema) > ROOM:
             return _on_disk(file, plan, progress)
         return encode_released(file, plan.schema, progress=progress)
-    except NoRoom:
-        raise
+    except EnvironmentFailure:
+        raise  # a full disk or too little memory says nothing about the release
     except PkanonError as error:
         return " ".join(str(error).split("\n"))
 

@@ -158,9 +158,8 @@ def data_package(case: Case, certificate: Certificate | None) -> Check:
     missing = [file for file in needed if not (case.folder / file).is_file()]
     if missing or not case.data_names:
         return unchecked(name, f"{', '.join(missing) or 'The file of the rows'} is missing.")
-    right = datapackage(
-        case.plan, certificate, case.folder, dict.fromkeys(case.data_names, "")
-    )  # hashes are a check of their own
+    unhashed = dict.fromkeys(case.data_names, "")  # hashes are a check of their own
+    right = datapackage(case.plan, certificate, case.folder, unhashed)
     faults = [
         f"{PACKAGE} differs from what plan and certificate give in {place}."
         for place in differences(right, package, hash_places(case.data_names))

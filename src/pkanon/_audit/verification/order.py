@@ -3,7 +3,8 @@
 Given which rows there are, every order of a shuffled release is equally likely. Draw the rows one after the other: the
 next value of a column is v with probability ``left_v / left``, from what is left of it. A suspicion says otherwise:
 ``w_v left_v / sum_u w_u left_u`` for weights w that depend on the rows before only. The product of the ratios of the
-two is the evidence. Its mean over all orders is exactly 1, whatever the weights and however few the rows.
+two is the evidence. Its mean over all orders is exactly 1, whatever the weights and however few the rows; at most 1 where it is
+rounded down.
 
 Suspicions, for each column and for whole rows:
 
@@ -41,7 +42,7 @@ FEW_VALUES = 2**20
 FEW_ROWS = 2**20
 """Rows up to which all kinds of whole rows are told apart."""
 MOST_KINDS = 2**26
-"""Kinds of whole rows that are told apart, four bytes each."""
+"""Kinds of whole rows that are told apart, four bytes each, or eight from 2^31 rows on."""
 
 PASSES = 4
 """How often a column is read, if it has many values but not very many."""

@@ -4,6 +4,7 @@ such as the plan can produce."""
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..._estimate import StoredCodes, pieces_of
 from ..._frames import Encoded, decode
 from ..._plan import Plan
 from ..._progress import Progress
+from ..._schema import Codes, Unit
 from .case import Case
 from .order import order_evidence
 from .pieces import Beside, even_pieces
@@ -108,12 +110,17 @@ def combinations(case: Case) -> Check:
     ruled = [unit for unit in case.plan.units if unit.forbid]
     faults = []
     for unit in ruled:
-        try:
-            for piece in pieces_of(case.table.codes, unit.attributes):
-                unit.join(list(piece))
-        except DataError:
+        if not all(_allowed(unit, piece) for piece in pieces_of(case.table.codes, unit.attributes)):
             faults.append(f"Rows hold combinations of {', '.join(unit.attributes)} that the plan forbids.")
     return judged(name, faults, "No row has a forbidden combination." if ruled else "The plan forbids none.")
+
+
+def _allowed(unit: Unit, piece: Sequence[Codes]) -> bool:
+    try:
+        unit.join(list(piece))
+    except DataError:
+        return False
+    return True
 
 
 def order(case: Case, progress: Progress) -> Check:

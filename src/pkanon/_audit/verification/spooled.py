@@ -56,10 +56,6 @@ class Passed:
         return pl.concat(self.frames) if self.frames else None
 
 
-class NoRoom(EnvironmentFailure):
-    """The disk has no room for a temporary file, which says nothing about the release."""
-
-
 class Spooled(StoredCodes, Passed):
     """The codes of a text file, which takes long to read, in a temporary file without a name. They are public, as the file is."""
 
@@ -95,14 +91,14 @@ class Spooled(StoredCodes, Passed):
             yield
         except OSError as error:
             size = sum(dtype.itemsize for dtype in self._dtypes.values())
-            raise NoRoom(
+            raise EnvironmentFailure(
                 f"There is no room for a temporary file of the codes, {size} B a row: {error.strerror}. "
                 "TMPDIR names another folder for it."
             ) from None
 
     def pieces(self, names: Sequence[str]) -> Iterator[tuple[Codes, ...]]:
-        """Some columns, some rows at a time."""
-        for start, rows in self._batches:
+        """Some columns, some rows at a time; at least one piece."""
+        for start, rows in self._batches or [(0, 0)]:
             yield tuple(self._column(name, start, rows) for name in names)
 
     def _column(self, name: str, start: int, rows: int) -> Codes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..._errors import EnvironmentFailure
 from ..._progress import Progress, quiet
 from . import claims, files, rows
 from .case import Case
@@ -50,6 +51,18 @@ def verify(
     """
     progress = progress or quiet
     case = Case.of(release, progress)
+    before, found = case.marks(), None
+    try:
+        found = _verified(case, key, progress)
+    except Exception:
+        if case.marks() == before:
+            raise
+    if found is None or case.marks() != before:
+        raise EnvironmentFailure(f"{case.subject} changed while it was verified; run it again, undisturbed.")
+    return found
+
+
+def _verified(case: Case, key: str | Path | None, progress: Progress) -> Verification:
     progress("opening", 0.0)
     signed = signature(case, key)  # a key that cannot be read is refused before anything is computed
     right = claims.expected(case, progress)
