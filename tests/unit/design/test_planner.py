@@ -298,6 +298,19 @@ def test_a_central_target_is_missed_by_the_least(delta):
         CentralTarget(reached * 999 / 1000, delta, 20_000).check(blocks)
 
 
+def test_delta_decides_also_where_the_noise_seems_to_be_the_same():
+    target = CentralTarget(Fraction(1, 2), 1e-6, 20_000)
+    assert target._over(0.5, 1e-6) <= 0
+    assert target._over(0.5, math.nextafter(1e-6, 1)) > 0
+
+
+@pytest.mark.parametrize(
+    "epsilon", [Fraction(1, 10), Fraction(3, 10), Fraction(1, 2) - Fraction(1, 10**30), Fraction(10**5)]
+)
+def test_what_is_proved_is_not_above_the_target(epsilon):
+    assert Fraction(CentralTarget(epsilon, 1e-6, 20_000)._aim) <= epsilon
+
+
 @pytest.mark.parametrize("above", [1.0001, 1.005, 1.02])
 def test_a_local_epsilon_above_the_target_is_no_proof(above):
     """With a delta that no sum reaches, the local epsilon is the central one."""
